@@ -1,0 +1,61 @@
+// What runs a model: a table of functions, the same for the CPU and the CUDA
+// plugin. One thread (the engine's worker) makes all calls on one backend state.
+//
+// A pass goes over `count` tokens that follow `first_position` tokens already in
+// the KV cache. The backend stamps the end of the embedding and of every layer
+// in nanoseconds of stopwatch_now_ns()'s clock; the caller stamps the output mark
+// itself, after sampling. Everything is f32-accumulated.
+#ifndef COMPUTE_BACKEND_H
+#define COMPUTE_BACKEND_H
+
+#include "model.h"
+
+enum { BACKEND_ABI = 1, BACKEND_PREFILL_CHUNK = 2048 };
+
+struct backend_opts {
+    int threads;     // CPU: 0 = physical cores this process may use
+    int context;     // KV cache length in tokens, <= shape.context
+    const char *isa; // CPU, for tests: "avx512", "avx2", "plain", NULL = best here
+};
+
+// Called on the calling thread as soon as a mark is known: stage 0 is the
+// embedding, 1 .. layers the layers. Must be quick and must not call back.
+typedef void backend_mark_fn(void *context, int stage, int64_t end_ns);
+
+struct backend_pass {
+    const int32_t *tokens;    // [count]
+    int count;                // >= 1
+    int first_position;       // 0 = a fresh cache
+    float *logits;            // [vocab] of the last token, NULL = not wanted
+    backend_mark_fn *on_mark; // NULL is fine
+    void *mark_context;
+};
+
+struct backend_state;
+
+struct backend {
+    int abi;          // BACKEND_ABI
+    const char *name; // "cpu", "cuda"
+
+    // Why this backend cannot be used here, or true.
+    bool (*available)(char *why);
+
+    // A line a device for `tokendrip devices`: name, memory, features.
+    void (*describe)(char *out, size_t bytes);
+
+    // Takes memory for weights (if it copies them), cache and scratch, starts
+    // its threads, touches every page. `model` must outlive the state.
+    bool (*open)(struct backend_state **out, const struct model *model,
+                 const struct backend_opts *opts, char *why);
+    void (*close)(struct backend_state *state); // NULL is fine
+
+    // One pass. false with `why`: the state is lost, close it.
+    bool (*pass)(struct backend_state *state, const struct backend_pass *pass, char *why);
+
+    // Fills device ("cpu"), device_name, driver, threads and kv_value_bytes.
+    void (*fill_info)(const struct backend_state *state, struct run_info *info);
+};
+
+extern const struct backend backend_cpu; // compute/cpu/
+
+#endif

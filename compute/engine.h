@@ -1,0 +1,80 @@
+// A model opened on a device, with one worker thread that measures. The window
+// asks, polls and reads prefixes; it never waits for the worker.
+#ifndef COMPUTE_ENGINE_H
+#define COMPUTE_ENGINE_H
+
+#include "measure.h"
+#include "run.h"
+#include "tokenizer.h"
+
+struct engine;
+
+struct engine_opts {
+    const char *device;     // "auto", "cpu"; NULL = auto
+    const char *model_path; // GGUF
+    bool bundled;           // model_path is the program's own model
+    int threads;            // 0 = physical cores this process may use
+    int context;            // 0 = enough for 1,024 + 256 tokens, at most the model's
+};
+
+struct engine_request {
+    const int32_t *prompt; // [prompt_count] ids, copied
+    int prompt_count;
+    int answer_tokens; // > 0: exactly so many, end tokens passed over;
+                       // 0: until an end token (counted), at most answer_limit
+    int answer_limit;  // used when answer_tokens is 0, >= 1
+    float temperature, top_p_unit;
+    uint64_t seed;
+    int repeats;       // warm repeats that count, 1 .. MEASURE_MAX_REPEATS
+    int64_t budget_ns; // soft limit for warm-up and repeats together; at least
+                       // 3 repeats are made whatever it says
+    int64_t pause_ns;  // rest between two runs, so that a window gets its turn
+};
+
+enum engine_stage {
+    ENGINE_IDLE,
+    ENGINE_COLD,
+    ENGINE_WARM,
+    ENGINE_REPEAT,
+    ENGINE_DONE,
+    ENGINE_FAILED
+};
+
+struct engine_status {
+    enum engine_stage stage;
+    int done, total;  // runs of this stage
+    uint32_t request; // which engine_start this belongs to, from 1
+    char why[256];    // ENGINE_FAILED: the reason
+};
+
+// Loads the model and opens the backend, synchronously. Owner: engine_close.
+bool engine_open(struct engine **out, const struct engine_opts *opts, char *why);
+void engine_close(struct engine *engine); // stops and joins; NULL is fine
+
+const struct tokenizer *engine_tokenizer(const struct engine *engine);
+int engine_context(const struct engine *engine);
+void engine_fill_info(const struct engine *engine, struct run_info *info); // device, model, ...
+
+// Asks the worker for a measurement and returns at once. One under way is
+// stopped first, at its next layer or pass. Thread: the owner's.
+bool engine_start(struct engine *engine, const struct engine_request *request, char *why);
+void engine_stop(struct engine *engine); // ends a measurement, keeps the engine
+
+// Thread: the owner's; never waits for a pass.
+void engine_poll(const struct engine *engine, struct engine_status *out);
+
+// A prefix of the cold run of the current request, growing. False: none yet.
+// The prefix stays valid until the next engine_start, engine_take or engine_close.
+bool engine_live(const struct engine *engine, struct run *out);
+
+// True while a pass is being computed (a window on few cores then draws less).
+bool engine_is_busy(const struct engine *engine);
+
+// Moves a finished measurement out. False: not ENGINE_DONE, or taken already.
+bool engine_take(struct engine *engine, struct measure_result *out);
+
+// Called from the worker whenever status or marks changed, so that a sleeping
+// window wakes. Must be quick and thread-safe. Set before engine_start.
+void engine_on_change(struct engine *engine, void (*wake)(void *context), void *context);
+
+#endif

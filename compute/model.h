@@ -1,0 +1,69 @@
+// A Llama-architecture transformer as data: hyper-parameters, views of its
+// weights, byte counts. No arithmetic here; backends read these views.
+//
+// Shapes. A matrix with dims {in, out} in a GGUF file is `rows` = out rows of
+// `cols` = in values, row after row; y = W x.
+#ifndef COMPUTE_MODEL_H
+#define COMPUTE_MODEL_H
+
+#include "gguf.h"
+#include "run.h"
+
+enum {
+    MODEL_MAX_DIM = 1 << 16,
+    MODEL_MAX_VOCAB = 1 << 20,
+    MODEL_MAX_CONTEXT = 1 << 17,
+};
+
+struct model_shape {
+    int dim, layers, heads, kv_heads, head_dim, ff_dim, vocab, context;
+    float norm_epsilon, rope_base;
+    bool tied_output;
+};
+
+struct tensor {
+    enum gguf_tensor_type type;
+    int64_t rows, cols;
+    const void *data;
+    size_t bytes;
+};
+
+struct model_layer {
+    struct tensor attn_norm; // {1, dim} F32
+    struct tensor q;         // {heads * head_dim, dim}
+    struct tensor k, v;      // {kv_heads * head_dim, dim}
+    struct tensor attn_out;  // {dim, heads * head_dim}
+    struct tensor ffn_norm;  // {1, dim} F32
+    struct tensor gate, up;  // {ff_dim, dim}
+    struct tensor down;      // {dim, ff_dim}
+};
+
+struct model {
+    struct model_shape shape;
+    char name[96];
+    char weights[16];           // "bundled", "file", "synthetic"
+    struct tensor token_embd;   // {vocab, dim}
+    struct tensor output_norm;  // {1, dim} F32
+    struct tensor output;       // {vocab, dim}; equals token_embd when tied
+    float *rope_factors;        // [head_dim / 2] per-frequency divisors, or NULL
+    struct model_layer *layers; // [shape.layers]
+    struct gguf *file;          // owns the bytes
+};
+
+// Opens a GGUF file of architecture "llama" with F32 or F16 tensors (matrices
+// F32/F16, norms F32). Everything else is refused by name: another architecture,
+// another tensor type, a missing tensor, a wrong shape, unknown rope scaling, a
+// split file, NaN or infinity among norm weights.
+// Owner: the caller, model_close.
+bool model_open(struct model **out, const char *path, char *why);
+bool model_from_gguf(struct model **out, struct gguf *file, const char *name,
+                     char *why); // takes `file` on success
+void model_close(struct model *model);
+
+int64_t model_parameters(const struct model *model);
+const char *model_weight_type(const struct model *model); // of most matrix bytes
+// Bytes of weights that one decode step reads: every matrix once, norms, the
+// output head, one embedding row.
+int64_t model_step_weight_bytes(const struct model *model);
+
+#endif

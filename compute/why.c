@@ -1,0 +1,15 @@
+// See why.h: the one place where a failing layer writes its reason.
+#include "why.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+bool why_set(char *why, const char *format, ...) {
+    if (!why)
+        return false;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, WHY_BYTES, format, args);
+    va_end(args);
+    return false;
+}

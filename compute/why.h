@@ -1,0 +1,17 @@
+// One line that says what went wrong and what to do about it. Functions that
+// can fail return false (or NULL) and fill the caller's `why`; nothing in
+// compute/ prints. The text names what, which, expected, got and a hint, has
+// no newline and no "error:" prefix: app/ adds those, once.
+#ifndef COMPUTE_WHY_H
+#define COMPUTE_WHY_H
+
+#include <stdbool.h>
+
+enum { WHY_BYTES = 256 };
+
+// Writes a printf-style reason into `why` (cut at WHY_BYTES) and returns false,
+// so that a failing function can end with `return why_set(why, ...)`.
+// NULL: `why` may be NULL; then only the false is delivered.
+bool why_set(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif
