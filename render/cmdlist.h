@@ -1,0 +1,79 @@
+// The drawing commands of one frame in a fixed buffer: what paint writes and
+// draw executes. Integer pixels only; later commands cover earlier ones. A full
+// buffer drops commands and counts them.
+#ifndef RENDER_CMDLIST_H
+#define RENDER_CMDLIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    CMDLIST_MAX = 32768,
+    CMDLIST_TEXT_BYTES = 1 << 18,
+    CMD_MAX_RADIUS_PX = 96,
+    CMD_MAX_STROKE_PX = 24,
+    CMD_MAX_DROP_PX = 512,
+};
+
+struct rect {
+    int x, y, w, h; // px
+};
+
+// 0xRRGGBBAA, not premultiplied.
+typedef uint32_t rgba;
+
+enum text_face {
+    FACE_WORDS,  // Inter Medium
+    FACE_STRONG, // Inter Bold
+    FACE_DIGITS, // DejaVu Sans Bold: digits of equal width
+    FACE_TOKEN,  // DejaVu Sans: token text, signs, arrows
+    FACE_MONO,   // DejaVu Sans Mono: key caps, numbers in columns
+    FACE_COUNT
+};
+
+enum cmd_kind {
+    CMD_FILL,    // a plain rectangle
+    CMD_ROUND,   // a filled rectangle with corners of `radius`
+    CMD_RING,    // its outline, `stroke` wide, inside the rectangle
+    CMD_STRIPES, // diagonal stripes over the rectangle; period 2 * stroke; with
+                 // `mirrored` they lean the other way; pattern fixed to x = 0
+    CMD_DROP,    // a drop, tip at the top, filling the rectangle (h = 1.35 w);
+                 // `phase` 0 .. 3 shifts it down by quarters of a pixel
+    CMD_TEXT,    // text with its left end at x and baseline at y, `px` high
+    CMD_CLIP,    // later commands stay inside the rectangle; w = 0: whole target
+};
+
+struct cmd {
+    uint8_t kind;     // enum cmd_kind
+    uint8_t face;     // CMD_TEXT
+    uint8_t phase;    // CMD_DROP
+    uint8_t mirrored; // CMD_STRIPES
+    uint16_t radius;  // px, CMD_ROUND, CMD_RING; clamped to half the smaller side
+    uint16_t stroke;  // px, CMD_RING, CMD_STRIPES; font px for CMD_TEXT
+    rgba color;
+    struct rect rect;                 // CMD_TEXT: x, baseline y, width and ascent as measured
+    uint32_t text_offset, text_bytes; // CMD_TEXT
+};
+
+struct cmdlist {
+    int count;
+    int dropped;
+    size_t text_used;
+    struct cmd cmds[CMDLIST_MAX];
+    char text[CMDLIST_TEXT_BYTES];
+};
+
+void cmdlist_clear(struct cmdlist *list);
+void cmdlist_fill(struct cmdlist *list, struct rect rect, rgba color);
+void cmdlist_round(struct cmdlist *list, struct rect rect, int radius_px, rgba color);
+void cmdlist_ring(struct cmdlist *list, struct rect rect, int radius_px, int stroke_px, rgba color);
+void cmdlist_stripes(struct cmdlist *list, struct rect rect, int stroke_px, bool mirrored,
+                     rgba color);
+void cmdlist_drop(struct cmdlist *list, struct rect rect, int phase, rgba color);
+// `width_px` and `ascent_px` are what the fonts say; kept for overlap tests.
+void cmdlist_text(struct cmdlist *list, const struct cmd *text, const char *utf8);
+void cmdlist_clip(struct cmdlist *list, struct rect rect);
+uint64_t cmdlist_hash(const struct cmdlist *list);
+
+#endif
