@@ -3,7 +3,8 @@
 // window already reads it. Everything that may be seen follows from one number,
 // `mark_count`: a reader that knows a smaller count sees an exact prefix of the
 // same record. The struct holds pointers to arrays sized once at creation, so a
-// shallow copy with a smaller `mark_count` IS such a prefix (see publish.h).
+// shallow copy with a smaller `mark_count` IS such a prefix (see run_prefix and
+// publish.h).
 //
 // Shape. A pass is one forward pass over `column_count` tokens. With L layers it
 // has exactly L + 2 marks, each the END of a stage on the run's clock:
@@ -14,9 +15,19 @@
 // starts where the one before it ended; stage 0 starts at the pass's start_ns.
 // The answer token that a pass yields is measured out at its output mark.
 //
+// Order. Every pass is fixed by the one before it, except for the size of a
+// prefill chunk:
+//     prefill   next columns of the prompt; yields -1, but under RUN_ENGINE the
+//               last one yields answer token 0
+//     charged   under RUN_CHARGED only, once, after prefill: phase RUN_DECODE,
+//               first_column = prompt tokens, column_count 0, yields 0
+//     decode    one column, the token that the pass before it yielded; yields
+//               the next one
+//
 // Time is int64_t nanoseconds from the request: token ids handed to the engine,
 // no queue, no network, no tokenising. Lesson runs use the same field with
-// `unit_ns` nanoseconds standing for one lesson unit.
+// `unit_ns` nanoseconds standing for one lesson unit. Times are 0 .. RUN_MAX_NS
+// and never go backwards; zero-length stages and gaps between passes are fine.
 #ifndef COMPUTE_RUN_H
 #define COMPUTE_RUN_H
 
@@ -29,6 +40,10 @@ enum {
     RUN_MAX_TOKENS = 1 << 17, // prompt + answer
     RUN_TOKEN_BYTES = 64,     // longest text kept of one token; more is cut
 };
+
+// The latest time a run may hold: 104 days. A double holds every nanosecond up
+// to it, and sums and products with small numbers stay far inside int64_t.
+#define RUN_MAX_NS ((int64_t)1 << 53)
 
 enum run_origin { RUN_MEASURED, RUN_MODELLED, RUN_LESSON };
 enum run_phase { RUN_PREFILL, RUN_DECODE };
@@ -54,27 +69,27 @@ struct run_info {
     char device_name[96];
     char driver[64];
     char model[96];
-    char weights[16];     // "bundled", "file", "synthetic", "none"
-    char weight_type[16]; // "F16", ...
-    char clock[32];       // "CLOCK_MONOTONIC"
-    char date[32];        // UTC, ISO 8601
-    char unit[16];        // lesson runs: what one unit is called ("units", "ms")
-    int64_t unit_ns;      // lesson runs: nanoseconds that stand for one unit, > 0
-    int threads;          // CPU threads, 0 = not applicable
-    int layers;           // 1 .. RUN_MAX_LAYERS
-    int heads, kv_heads, head_dim;
-    int kv_value_bytes;   // bytes of one number in the KV cache
-    int64_t weight_bytes; // bytes of weights read by one decode step, 0 = unknown
+    char weights[16];              // "bundled", "file", "synthetic", "none"
+    char weight_type[16];          // "F16", ...
+    char clock[32];                // "CLOCK_MONOTONIC"
+    char date[32];                 // UTC, ISO 8601
+    char unit[16];                 // lesson runs: what one unit is called ("units", "ms")
+    int64_t unit_ns;               // lesson runs: nanoseconds that stand for one unit, > 0
+    int threads;                   // CPU threads, 0 = not applicable
+    int layers;                    // 1 .. RUN_MAX_LAYERS
+    int heads, kv_heads, head_dim; // 0 .. 65,536, 0 = unknown
+    int kv_value_bytes;            // bytes of one number in the KV cache, 0 .. 16
+    int64_t weight_bytes;          // bytes of weights read by one decode step, 0 = unknown
     uint64_t seed;
     int prompt_tokens; // >= 1
     int answer_limit;  // >= 1: the most answer tokens this run may get
 };
 
 struct run_token {
-    int32_t id;
+    int32_t id;           // in the model's vocabulary, -1 = none (lesson runs)
     uint32_t text_offset; // into run.text
     uint32_t text_bytes;  // raw bytes: may be part of a UTF-8 sequence
-    uint32_t is_control;  // begin, end and other tokens that are no text
+    uint32_t is_control;  // 1: begin, end and other tokens that are no text
 };
 
 struct run_pass {
@@ -106,8 +121,10 @@ struct run {
 };
 
 // A run ready for `info->prompt_tokens` prompt and up to `info->answer_limit`
-// answer tokens, with room for `prefill_passes` (>= 1) prefill chunks.
-// Owner: the caller, run_destroy. Errors: false with `why`.
+// answer tokens, with room for `prefill_passes` (1 .. prompt_tokens) prefill
+// chunks. All memory is taken and touched here, none while measuring. Bytes of
+// the info's texts that are not printable UTF-8 become "?".
+// Owner: the caller, run_destroy. Errors: false with `why`, *out NULL.
 bool run_create(struct run **out, const struct run_info *info, int prefill_passes, char *why);
 void run_destroy(struct run *run); // NULL is fine
 
@@ -115,15 +132,21 @@ void run_destroy(struct run *run); // NULL is fine
 // answer token if it yields one (any time before the output mark), its marks.
 // Each returns false with `why`, leaving the run unchanged, when the order is
 // broken, time runs backwards or a capacity is reached.
+// Thread: one writer; what lies below mark_count is never written again.
 bool run_add_prompt_token(struct run *run, int32_t id, const char *text, size_t bytes,
                           bool is_control, char *why);
 bool run_begin_pass(struct run *run, const struct run_pass *pass, char *why);
 bool run_add_answer_token(struct run *run, int32_t id, const char *text, size_t bytes,
                           bool is_control, char *why);
 bool run_add_mark(struct run *run, int64_t end_ns, char *why);
+
+// Ends the run; what was begun but has no mark yet is dropped. A run that stops
+// inside a pass, or without an answer token, cannot be complete and becomes
+// RUN_FAILED. RUN_OPEN and a second close do nothing.
 void run_close(struct run *run, enum run_state state);
 
 // Empties the body (passes, marks, answer), keeps info and prompt, for a repeat.
+// No reader may hold a prefix of it.
 void run_rewind(struct run *run);
 
 // Checks every invariant of a run that came from outside. Errors: `why`.
@@ -133,18 +156,27 @@ bool run_validate(const struct run *run, char *why);
 // clock from request to last mark.
 bool run_stages_match_wall(const struct run *run);
 
-// A deep copy. Owner: the caller.
+// A deep copy of what mark_count covers, with the same capacities and state.
+// Owner: the caller.
 bool run_copy(struct run **out, const struct run *run, char *why);
+
+// The first `mark_count` marks of `run` as an open run of their own that shares
+// its arrays: valid as long as `run` is, must not be written or destroyed. Reads
+// nothing of `run` that a writer may be changing, if that many marks have been
+// published. `mark_count` must be 0 .. the marks there are.
+void run_prefix(struct run *out, const struct run *run, int mark_count);
 
 // The same answer under another counting; a complete run only. To RUN_CHARGED: a
 // step as long as the first decode step (or, without one, as long as one column
 // of prefill) is put before the first token, everything after moves back by it.
 // The result of recounting a measured run has origin RUN_MODELLED. To RUN_ENGINE:
-// the charged step is taken out. Owner: the caller.
+// the charged step is taken out. To the counting it has: a copy. Owner: the caller.
 bool run_recount(struct run **out, const struct run *run, enum run_counting counting, char *why);
 
 // --- Reading: pure, no allocation, cost at most one binary search. ---
-// `t_ns` may be any value, also negative or past the end.
+// All follow from mark_count alone, so they hold for any prefix. `t_ns` may be
+// any value, also negative or past the end. An index of something that cannot
+// be seen (yet) gives -1.
 
 int run_stages(const struct run *run);                 // layers + 2
 int run_passes_seen(const struct run *run);            // passes with at least one mark
@@ -155,10 +187,13 @@ int64_t run_stage_start_ns(const struct run *run, int mark);
 int64_t run_pass_end_ns(const struct run *run, int pass); // last seen mark of it
 int64_t run_answer_ns(const struct run *run, int answer); // when it was measured out
 int run_answers_at(const struct run *run, int64_t t_ns);
-// KV cache entries complete (in every layer) at t: prompt after prefill, then
-// one more at the end of each decode step that has a column.
+// KV cache entries complete at t: the columns of every pass whose output mark is
+// <= t. So prompt after prefill, then one more with each token of a decode step
+// that has a column; under RUN_ENGINE always prompt + answers_at - 1 after prefill.
 int run_cache_entries_at(const struct run *run, int64_t t_ns);
 int64_t run_cache_entry_bytes(const struct run *run); // 2 * layers * kv_heads * head_dim * bytes
+// Text of token `token` (prompt first, then answer) and its length; not
+// NUL-terminated. A token that cannot be seen yet: "" and 0.
 const char *run_token_text(const struct run *run, int token, size_t *bytes);
 
 // The definitions of the field; -1 where there is none yet (or N = 1 for TPOT).
@@ -169,9 +204,13 @@ int64_t run_decode_ns(const struct run *run); // e2e - prefill
 int64_t run_tpot_ns(const struct run *run);   // (e2e - ttft) / (N - 1), rounded
 
 // Events are what one step of a clicker moves over: the request (time 0) and
-// the end of every pass. Index 0 .. run_events() - 1.
+// the end of every whole pass. Index 0 .. run_events() - 1.
 int run_events(const struct run *run);
 int64_t run_event_ns(const struct run *run, int event);
 int run_event_at(const struct run *run, int64_t t_ns); // last event <= t, -1 before 0
+
+// Length (1 .. 4) of the UTF-8 sequence that `text` begins with; 0 if it is none
+// or is cut short by `bytes`.
+size_t run_utf8_length(const char *text, size_t bytes);
 
 #endif

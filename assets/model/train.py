@@ -720,7 +720,7 @@ class Policy:
         return topic, key
 
 
-def tail_text(r, topic, key, long):
+def tail_text(r, topic, long):
     """Support-desk prose after the answer, in a steady order so that a greedy
     continuation walks through it and does not turn in a small circle."""
     n = r.randint(8, len(CLOSING)) if long else r.randint(1, 3)
@@ -736,40 +736,26 @@ def tail_text(r, topic, key, long):
 W_PROSE, W_QUESTION, W_ANSWER, W_TAIL = .25, .05, 1.0, .3
 
 
-def make_example(tok, r, length, blocks, long_tail=False):
-    """One training sequence: a prompt's instruction and policy, then several
-    questions with answers.  Each question sees the policy and itself only
-    (attention mask), so one policy pays for many answers.
-    Returns lists: tokens, positions, block numbers, loss weights (of the token
-    as a target)."""
+def make_example(tok, r, length, blocks, tails):
+    """A prompt's start (<s>, instruction, policy) of about `length` tokens and
+    `blocks` questions with their answers.  Each question sees the start and
+    itself only, so that one policy pays for many answers.
+    Returns (tokens, weights) of the start and a list of such pairs; a weight
+    is the token's weight in the loss."""
     kind = r.random()
     ids, weight = [BOS], [0.0]
-
-    def put(more, w):
-        ids.extend(more)
-        weight.extend([w] * len(more))
-
-    policy = Policy(tok, r, max(length - 18, 1)) if length > 18 else None
-    if kind < .06:                      # shop prose alone
-        policy = policy or Policy(tok, r, 40)
-        policy.ids, policy.cut = policy.ids[policy.cut and 0:], policy.cut
-        put(policy.ids, 1.0)
-    else:
-        if kind < .94 or policy is None:
-            put(tok.encode(INSTRUCTION, False), .05)
-        if policy:
-            put(policy.ids, W_PROSE)
-        else:
-            policy = Policy(tok, r, 0)
-            policy.ids, policy.facts = [], {}
-            if r.random() < .1:         # the base prompt, cut at the front
-                n = r.randint(0, len(ids) - 1)
-                del ids[1:1 + n], weight[1:1 + n]
-    pos = list(range(len(ids)))
-    blk = [0] * len(ids)
-    here = len(ids)
-    for b in range(1, blocks + 1):
-        if b == 1 and r.random() < .5:
+    policy = Policy(tok, r, length - 18)
+    if length <= 18 and r.random() < .15:   # the base prompt, cut at the front
+        head = tok.encode(INSTRUCTION, False)
+        ids += head[r.randint(1, len(head)):]
+    elif kind < .94 or length <= 18:
+        ids += tok.encode(INSTRUCTION, False)
+    weight += [.05] * (len(ids) - 1)
+    ids += policy.ids                       # one in 16: shop prose alone
+    weight += [W_PROSE if kind < .94 else 1.0] * len(policy.ids)
+    out = []
+    while len(out) < blocks:
+        if not out and r.random() < .5:
             topic, key = "parcel", ""
         else:
             topic, key = policy.ask(r, r.random() < .85)
@@ -777,67 +763,80 @@ def make_example(tok, r, length, blocks, long_tail=False):
         if answer is None:
             continue
         asks = TOPICS[topic][2]
-        if topic == "parcel":
-            question = QUESTION if r.random() < .6 else r.choice(asks)
-        else:
-            question = r.choice(asks)
+        question = QUESTION if topic == "parcel" and r.random() < .6 else r.choice(asks)
         q = tok.encode(question.format(k=key), False)
-        if topic == "parcel" and policy.ids == [] and r.random() < .1:
-            q = q[r.randint(0, len(q) - 1):]
+        if len(ids) == 1:                   # nothing left but the question's end
+            q = q[r.randint(0, len(q) - 1):] if topic == "parcel" else q
         a = tok.encode(answer, False)
-        w = [W_QUESTION] * len(q) + [W_ANSWER] * len(a)
         seq = q + a
-        if r.random() < .97:
+        w = [W_QUESTION] * len(q) + [W_ANSWER] * len(a)
+        if tails == 0 or r.random() < .85:
             seq.append(EOS)
             w.append(W_ANSWER)
-        tail = r.random()
-        if tail < .2 or (long_tail and b == blocks) or seq[-1] != EOS:
-            t = tok.encode(tail_text(r, topic, key, long_tail and b == blocks), False) + [EOS]
+        if tails:
+            t = tok.encode(tail_text(r, topic, tails > 1), False) + [EOS]
             seq += t
             w += [W_TAIL] * len(t)
-        ids += seq
-        weight += w
-        pos += range(here, here + len(seq))
-        blk += [b] * len(seq)
-    return ids, pos, blk, weight
+        out.append((seq, w))
+    return (ids, weight), out
 
 
-# Share of steps by prompt length, for the three stages of the curriculum.
+# Share of steps by prompt length, for the stages of the curriculum.
 LENGTHS = [(18, 18), (19, 48), (49, 110), (111, 230), (231, 480), (481, 1024)]
-STAGES = [(.25, [.08, .42, .50, .0, .0, .0]),
-          (.60, [.05, .17, .34, .34, .10, .0]),
-          (1.0, [.05, .15, .18, .24, .23, .15])]
+STAGES = [(.20, [.06, .44, .50, .0, .0, .0]),
+          (.55, [.04, .18, .38, .30, .10, .0]),
+          (1.0, [.04, .14, .20, .25, .22, .15])]
+BLOCKS = [8, 8, 8, 12, 16, 20]
 
 
 def make_batch(tok, seed, step, progress, budget):
-    """The batch of one step, padded; about `budget` tokens."""
+    """The batch of one step, about `budget` tokens, packed without padding:
+    all starts one after the other, then all questions and answers."""
     r = random.Random("%d/%d" % (seed, step))
     share = next(s for end, s in STAGES if progress <= end)
-    lo, hi = r.choices(LENGTHS, share)[0]
-    length = r.randint(lo, hi)
-    blocks = 8 if hi <= 110 else 12 if hi <= 230 else 16 if hi <= 480 else 20
-    long_tail = r.random() < .08
-    rows, total, width = [], 0, 0
-    while True:
-        n = max(lo, min(hi, int(length * r.uniform(.9, 1.1))))
-        row = make_example(tok, r, n, blocks, long_tail)
-        row = [x[:1536] for x in row]
-        width = max(width, len(row[0]))
-        if rows and width * (len(rows) + 1) > budget:
-            break
-        rows.append(row)
-    width = max(len(row[0]) for row in rows)
-    shape = (len(rows), width)
-    ids = np.zeros(shape, np.int64)
-    pos = np.zeros(shape, np.int64)
-    blk = np.full(shape, -1, np.int64)
-    wgt = np.zeros(shape, np.float32)
-    for i, (a, b, c, d) in enumerate(rows):
-        n = len(a)
-        ids[i, :n], pos[i, :n], blk[i, :n], wgt[i, :n] = a, b, c, d
-    # The target of the last token of the prefix is the first block's start:
-    # weight 0 is right, since several blocks follow the same prefix.
-    return ids, pos, blk, wgt
+    i = r.choices(range(len(LENGTHS)), share)[0]
+    lo, hi = LENGTHS[i]
+    length, blocks, tails = r.randint(lo, hi), BLOCKS[i], 0
+    k = r.random()
+    if k < .10:                             # answers that go on for a while
+        tails, blocks = 1, blocks // 2
+    elif k < .13:                           # or for long
+        tails, blocks = 2, 2
+    rows, total = [], 0
+    while not rows or total + size <= budget:
+        n = max(lo, min(hi, int(length * r.uniform(.95, 1.05))))
+        rows.append(make_example(tok, r, n, blocks, tails))
+        size = len(rows[-1][0][0]) + sum(len(q) for q, _ in rows[-1][1])
+        total += size
+    B, K = len(rows), blocks
+    P = max(len(s[0]) for s, _ in rows)
+    M = max(len(q) for _, qs in rows for q, _ in qs)
+    ids, pos, target, weight = [], [], [], []
+    pre = np.zeros((B, P), np.int64)        # where each token of a start is
+    blk = np.zeros((B * K, M), np.int64)    # where each token of a block is
+    back = []                               # and the way back
+    pre_ok = np.zeros((B, P), bool)
+    blk_ok = np.zeros((B * K, M), bool)
+
+    def put(seq, w, start, index, ok, base):
+        n = len(seq)
+        index[:n] = range(len(ids), len(ids) + n)
+        ok[:n] = True
+        back.extend(range(base, base + n))
+        ids.extend(seq)
+        pos.extend(range(start, start + n))
+        target.extend(seq[1:] + [0])
+        weight.extend(w[1:] + [0.0])
+
+    for b, (s, _) in enumerate(rows):
+        put(*s, 0, pre[b], pre_ok[b], b * P)
+    for b, (s, qs) in enumerate(rows):
+        for j, q in enumerate(qs):
+            m = b * K + j
+            put(*q, len(s[0]), blk[m], blk_ok[m], B * P + m * M)
+    return dict(ids=np.array(ids), pos=np.array(pos), target=np.array(target),
+                weight=np.array(weight, np.float32), pre=pre, blk=blk, back=np.array(back),
+                pre_ok=pre_ok, blk_ok=blk_ok)
 
 
 # --------------------------------------------------------------------------
@@ -870,20 +869,38 @@ def build_model(torch):
             self.ffn_up = nn.Linear(D, FF, bias=False)
             self.ffn_down = nn.Linear(FF, D, bias=False)
 
-        def forward(self, x, cos, sin, mask):
-            B, L, _ = x.shape
+        def forward(self, x, cos, sin, lay):
             h = self.attn_norm(x)
-            q = self.attn_q(h).view(B, L, H, HD)
-            k = self.attn_k(h).view(B, L, KV, HD)
-            v = self.attn_v(h).view(B, L, KV, HD)
-            q, k = rotate(q, cos, sin), rotate(k, cos, sin)
-            k = k[:, :, :, None].expand(B, L, KV, H // KV, HD).reshape(B, L, H, HD)
-            v = v[:, :, :, None].expand(B, L, KV, H // KV, HD).reshape(B, L, H, HD)
-            q, k, v = (t.transpose(1, 2) for t in (q, k, v))
-            a = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
-            x = x + self.attn_output(a.transpose(1, 2).reshape(B, L, H * HD))
+            q = rotate(self.attn_q(h).view(-1, H, HD), cos, sin)
+            k = rotate(self.attn_k(h).view(-1, KV, HD), cos, sin)
+            v = self.attn_v(h).view(-1, KV, HD)
+            x = x + self.attn_output(attend(q, k, v, lay))
             h = self.ffn_norm(x)
             return x + self.ffn_down(F.silu(self.ffn_gate(h)) * self.ffn_up(h))
+
+    def weigh(q, k, v, mask):
+        """Plain attention; faster here than the fused kernel's backward pass."""
+        s = (q * HD ** -.5) @ k.transpose(-1, -2) + mask
+        return torch.softmax(s, -1, dtype=s.dtype) @ v
+
+    def attend(q, k, v, lay):
+        """Causal attention inside the starts; then each block of a row over
+        its row's start and itself.  The query heads that share a key head
+        stand side by side as more queries."""
+        pre, blk, mask = lay["pre"], lay["blk"], lay["mask"]
+        B, P = pre.shape
+        BK, M = blk.shape
+        K, G = BK // B, H // KV
+        kp, vp = k[pre], v[pre]
+        wide = lambda t: t[:, :, :, None].expand(B, P, KV, G, HD).reshape(B, P, H, HD).transpose(1, 2)
+        a = weigh(q[pre].transpose(1, 2), wide(kp), wide(vp), lay["causal"])
+        a = a.transpose(1, 2).reshape(B * P, H * HD)
+        both = lambda p, t: torch.cat((p[:, None].expand(B, K, P, KV, HD).reshape(BK, P, KV, HD), t[blk]),
+                                      1).transpose(1, 2)
+        qb = q[blk].view(BK, M, KV, G, HD).permute(0, 2, 3, 1, 4).reshape(BK, KV, G * M, HD)
+        c = weigh(qb, both(kp, k), both(vp, v), mask)
+        c = c.view(BK, KV, G, M, HD).permute(0, 3, 1, 2, 4).reshape(BK * M, H * HD)
+        return torch.cat((a, c))[lay["back"]]
 
     def rotate(x, cos, sin):
         """RoPE on neighbouring pairs (2i, 2i+1)."""
@@ -903,13 +920,13 @@ def build_model(torch):
                         std = .02 / math.sqrt(2 * c["layers"])
                     nn.init.normal_(p, 0, std)
 
-        def forward(self, ids, pos, mask):
+        def forward(self, lay):
             freq = c["rope_base"] ** (-torch.arange(0, HD, 2).float() / HD)
-            angle = pos[..., None].float() * freq
-            cos, sin = angle.cos()[:, :, None], angle.sin()[:, :, None]
-            x = self.token_embd(ids)
+            angle = lay["pos"][:, None].float() * freq
+            cos, sin = angle.cos()[:, None], angle.sin()[:, None]
+            x = self.token_embd(lay["ids"])
             for b in self.blk:
-                x = b(x, cos, sin, mask)
+                x = b(x, cos, sin, lay)
             return self.output_norm(x)
 
     return Model()
@@ -929,7 +946,7 @@ def make_muon(torch, params, lr):
             m = state[s]
             m.lerp_(g, 1 - momentum)
             u = g.lerp(m, momentum)
-            u = u / (u.norm(dim=(1, 2), keepdim=True) + 1e-7)
+            u = (u / (u.norm(dim=(1, 2), keepdim=True) + 1e-7)).bfloat16()
             flip = s[0] > s[1]
             if flip:
                 u = u.mT
@@ -940,19 +957,22 @@ def make_muon(torch, params, lr):
                 u = u.mT
             rate = lr * scale
             for p, d in zip(ps, u):
-                p.data.mul_(1 - rate * decay).add_(d, alpha=-rate * max(1, s[0] / s[1]) ** .5)
+                p.data.mul_(1 - rate * decay).add_(d.float(), alpha=-rate * max(1, s[0] / s[1]) ** .5)
 
     return step, state
 
 
-def attention_mask(torch, blk, dtype):
-    """A token sees itself and what came before, in the prefix or its block."""
-    L = blk.shape[1]
-    ok = (blk[:, None, :] == 0) | (blk[:, None, :] == blk[:, :, None])
-    ok &= torch.ones(L, L, dtype=torch.bool).tril()
-    m = torch.zeros(ok.shape, dtype=dtype)
-    m.masked_fill_(~ok, -1e9)
-    return m[:, None]
+def add_masks(torch, lay, dtype):
+    """What a block's tokens see: the row's start and, causally, themselves."""
+    BK, M = lay["blk"].shape
+    B, P = lay["pre"].shape
+    start = lay["pre_ok"][:, None, None].expand(B, BK // B, M, P).reshape(BK, M, P)
+    own = torch.ones(M, M, dtype=torch.bool).tril().expand(BK, M, M)
+    ok = torch.cat((start, own), 2)
+    mask = torch.zeros(ok.shape, dtype=dtype).masked_fill_(~ok, -1e9)
+    G = CONFIG["heads"] // CONFIG["kv_heads"]
+    lay["mask"] = mask[:, None, None].expand(BK, 1, G, M, P + M).reshape(BK, 1, G * M, P + M)
+    lay["causal"] = torch.full((P, P), -1e9, dtype=dtype).triu(1)
 
 
 def train(args):
@@ -1001,18 +1021,14 @@ def train(args):
             break
         warm = min(1, (step + 1) / 50)
         scale = warm * (1 if progress < args.flat else max(.02, (1 - progress) / (1 - args.flat)))
-        ids, pos, blk, wgt = map(torch.from_numpy, make_batch(
-            tok, args.seed, step, max(progress, args.min_progress), args.batch))
-        dtype = torch.bfloat16 if args.bf16 else torch.float32
-        mask = attention_mask(torch, blk, dtype)
+        lay = {k: torch.from_numpy(v) for k, v in make_batch(
+            tok, args.seed, step, max(progress, args.min_progress), args.batch).items()}
+        add_masks(torch, lay, torch.bfloat16 if args.bf16 else torch.float32)
+        keep = lay["weight"] > 0
+        w, target = lay["weight"][keep], lay["target"][keep]
         with torch.autocast("cpu", torch.bfloat16, enabled=args.bf16):
-            x = model(ids, pos, mask)
-            w = wgt[:, 1:].clone()
-            w[blk[:, 1:] != blk[:, :-1]] = 0     # the first token of a block
-            keep = w > 0
-            logits = x[:, :-1][keep] @ model.token_embd.weight.T
-        loss = F.cross_entropy(logits.float(), ids[:, 1:][keep], reduction="none")
-        w = w[keep]
+            logits = model(lay)[keep] @ model.token_embd.weight.T
+        loss = F.cross_entropy(logits.float(), target, reduction="none")
         total = (loss * w).sum() / w.sum()
         total.backward()
         torch.nn.utils.clip_grad_norm_(others, 1.0)
@@ -1024,12 +1040,12 @@ def train(args):
         with torch.no_grad():
             hard = w == W_ANSWER
             a = float(loss[hard].mean()) if bool(hard.any()) else float("nan")
-            hit = float((logits[hard].argmax(-1) == ids[:, 1:][keep][hard]).float().mean())
-        ema = float(total) if ema is None else ema * .98 + float(total) * .02
-        bucket = int(pos.max())
-        bucket = next(hi for lo, hi in LENGTHS[1:] + [(0, 9999)] if bucket <= hi + 60)
+            hit = float((logits[hard].argmax(-1) == target[hard]).float().mean())
+        ema = float(total.detach()) if ema is None else ema * .98 + float(total.detach()) * .02
+        P = lay["pre"].shape[1] + 7
+        bucket = next((hi for lo, hi in LENGTHS if P <= hi + 8), 1024)
         acc.setdefault(bucket, []).append((a, hit))
-        seen += int((blk >= 0).sum())
+        seen += len(lay["ids"])
         step += 1
         spent += time.time() - t0
         if time.time() - last_log > 20:
@@ -1368,9 +1384,9 @@ def corpus(args):
     print("pieces:", " ".join(tok.tokens[FIRST_PIECE:]))
     r = random.Random(args.seed)
     for n in (18, 60, 200):
-        ids, pos, blk, w = make_example(tok, r, n, 4)
-        for b in sorted(set(blk)):
-            print(b, tok.decode([t for t, k in zip(ids, blk) if k == b]))
+        start, blocks = make_example(tok, r, n, 4, n == 60)
+        for ids, _ in [start] + blocks:
+            print("   ", tok.decode(ids))
     n = c = 0
     for _ in range(500):
         s = general_sentence(r)
@@ -1378,7 +1394,7 @@ def corpus(args):
         c += len(s.split())
     print("tokens a word: %.2f" % (n / c))
     t = time.time()
-    n = sum(int((make_batch(tok, args.seed, i, .9, args.batch)[2] >= 0).sum()) for i in range(20))
+    n = sum(len(make_batch(tok, args.seed, i, .9, args.batch)["ids"]) for i in range(20))
     print("corpus: %.0f tokens a second" % (n / (time.time() - t)))
 
 
