@@ -1,6 +1,7 @@
 // The command line as a value. One table row an option (options.c): name, type,
-// range, which commands take it, help. Parsing, checks, --help and the completion
-// test all come from the same rows.
+// range, which commands take it, help. Parsing, checks, --help and the tests all
+// come from the same rows. Nothing is opened here: whether a file or a model is
+// there is found out by who uses it.
 #ifndef APP_OPTIONS_H
 #define APP_OPTIONS_H
 
@@ -8,7 +9,9 @@
 #include "render/theme.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum command {
     COMMAND_PLAY,
@@ -19,21 +22,26 @@ enum command {
     COMMAND_INSPECT,
     COMMAND_HELP,
     COMMAND_VERSION,
+    COMMAND_COUNT
 };
 
 enum clock_choice { CLOCK_MEASURED, CLOCK_LESSON };
 enum counting_choice { COUNTING_DEFAULT, COUNTING_ENGINE, COUNTING_LESSON };
 enum mode_choice { MODE_STAGE, MODE_SHOW };
 
+// Process exit codes.
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NO_DISPLAY = 3, EXIT_STOPPED = 130 };
+
 struct options {
     enum command command;
-    const char *operand; // record: OUT; inspect: FILE
+    enum command help_for; // COMMAND_HELP: whose help
+    const char *operand;   // record: OUT; inspect: FILE
 
     // What is run.
-    const char *device;      // "auto"
+    const char *device;      // "auto", "cpu", "cuda" or "cuda:N"
     const char *model_path;  // NULL = the bundled model
     const char *prompt;      // NULL = the default prompt
-    const char *prompt_file; // NULL = none
+    const char *prompt_file; // NULL = none; "-" = standard input
     int prompt_tokens;       // 0 = as the prompt has
     int answer_tokens;       // 0 = to the end token
     uint64_t seed;
@@ -47,7 +55,7 @@ struct options {
     const char *schedule; // "module-7", "stage-0" or a file
     enum counting_choice counting;
     enum mode_choice mode;
-    enum theme_id theme;
+    enum theme_id theme; // THEME_PROJECTOR with --projector unless a theme was given
     bool is_theme_given;
     bool is_projector; // light theme, Show mode, full screen in a window
     bool is_fullscreen;
@@ -58,8 +66,8 @@ struct options {
 
     // Pictures.
     int width_px, height_px; // 0 = default
-    int fps_num, fps_den;
-    int64_t from_ns, to_ns; // screen time; -1 = start, end
+    int fps_num, fps_den;    // 0 = default
+    int64_t from_ns, to_ns;  // screen time; -1 = start, end
     bool overwrite;
     bool is_quiet;
 
@@ -68,10 +76,41 @@ struct options {
     bool text_only;
 };
 
-// Parses argv. False with `why` (one line: what was wrong, what to do): exit 2.
+// Parses argv. The texts in `out` point into argv. False with `why` (one line:
+// what was wrong, what to do): exit EXIT_USAGE.
 bool options_parse(struct options *out, int argc, char **argv, char why[256]);
 
 // --help for a command (COMMAND_PLAY: the whole program); fits 80 x 40.
-void options_print_help(enum command command);
+void options_print_help(FILE *out, enum command command);
+
+// --- The table, for checks that go over every row. ---
+
+enum option_type {
+    OPTION_FLAG,   // no value; stores `max` (0 turns something off)
+    OPTION_TEXT,   // any text but ""
+    OPTION_CHOICE, // one of `choices`, the first of which is enum value `min`
+    OPTION_DEVICE, // auto, cpu, cuda, cuda:N
+    OPTION_INT,    // min .. max
+    OPTION_SEED,   // 0 .. 2^64 - 1
+    OPTION_REAL,   // min .. max thousandths
+    OPTION_RATE,   // A/B or a decimal, min .. max millionths
+    OPTION_FPS,    // the same, min .. max millionths; 29.97 means 30000/1001
+    OPTION_SIZE,   // WxH, min .. max px each
+    OPTION_TIME,   // 2s, 500ms, 1.5min, a bare number is seconds; min .. max ns
+};
+
+struct option_row {
+    const char *name; // without dashes
+    enum option_type type;
+    unsigned commands;          // 1u << enum command for every command that takes it
+    size_t offset;              // of its field in struct options
+    const char *value;          // what stands for the value in help; NULL for a flag
+    const char *const *choices; // OPTION_CHOICE: names in the enum's order, ends with NULL
+    int64_t min, max;           // in the type's unit
+    const char *help;
+};
+
+const struct option_row *options_rows(int *count);
+const char *options_command_name(enum command command);
 
 #endif

@@ -34,7 +34,7 @@ static int64_t added(int64_t a, int64_t b) {
 
 int64_t playhead_at(const struct playhead *playhead, int64_t wall_ns) {
     int64_t moved_ns = 0;
-    if (!playhead->is_paused && playhead->mode != PLAYHEAD_STEP)
+    if (!playhead->is_paused)
         moved_ns = playhead_run_ns(playhead->rate, wall_ns - playhead->anchor_wall_ns);
     return clamped(added(playhead->anchor_run_ns, moved_ns), playhead->first_ns, playhead->last_ns);
 }

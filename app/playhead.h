@@ -7,7 +7,7 @@
 //   LIVE     anchor + rate * (wall - anchor wall), not past    when the run closes
 //            the last finished mark
 //   REPLAY   anchor + rate * (wall - anchor wall)              at `last`
-//   STEP     where a key moved it to                           never
+//   paused   where a key or a step moved it to                 never
 //   RECORD   first + n * rate * frame time; no wall clock      n = frame count
 //
 // Slow motion lives here and nowhere else. rate = num / den run nanoseconds a
@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum playhead_mode { PLAYHEAD_REPLAY, PLAYHEAD_LIVE, PLAYHEAD_STEP };
+enum playhead_mode { PLAYHEAD_REPLAY, PLAYHEAD_LIVE };
 
 struct playhead_rate {
     int32_t num, den; // both >= 1

@@ -105,10 +105,11 @@ static int answers_landed(const struct scene_seen *seen) {
 static void put_drops(struct view *view, const struct scene_seen *seen) {
     const struct run *run = seen->run;
     view->landed = answers_landed(seen);
+    enum { MAX_FALLING = VIEW_MAX_DROPS - 1 }; // one place is for the growing drop
     int in_air = seen->answers - view->landed;
-    if (in_air > VIEW_MAX_DROPS) {
-        view->stream = in_air - VIEW_MAX_DROPS;
-        in_air = VIEW_MAX_DROPS;
+    if (in_air > MAX_FALLING) {
+        view->stream = in_air - MAX_FALLING;
+        in_air = MAX_FALLING;
     }
     for (int i = 0; i < in_air; i++) {
         int answer = seen->answers - in_air + i;

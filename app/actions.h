@@ -1,0 +1,120 @@
+// (state, action) -> state. Everything a user can do is an action, everything that
+// the window remembers about the user's choices is in `struct stage_state`, and
+// actions_apply is a pure function between the two: no clock, no SDL, no drawing.
+// What needs the outside world (measure again, save a still) is left as a request
+// that the loop carries out.
+#ifndef APP_ACTIONS_H
+#define APP_ACTIONS_H
+
+#include "compute/run.h"
+#include "options.h"
+#include "playhead.h"
+
+enum action {
+    ACTION_NONE,
+    ACTION_PLAY_PAUSE,
+    ACTION_EVENT_NEXT,
+    ACTION_EVENT_BACK,
+    ACTION_CHAPTER_NEXT,
+    ACTION_CHAPTER_BACK,
+    ACTION_START,
+    ACTION_END,
+    ACTION_FRAME_NEXT,
+    ACTION_FRAME_BACK,
+    ACTION_PERIOD, // "." : blank in Show mode, else one frame on
+    ACTION_FASTER,
+    ACTION_SLOWER,
+    ACTION_REAL_TIME,
+    ACTION_CLOCK,
+    ACTION_COUNTING,
+    ACTION_MODE,
+    ACTION_THEME,
+    ACTION_TEXT_LARGER,
+    ACTION_TEXT_SMALLER,
+    ACTION_TEXT_NORMAL,
+    ACTION_FULLSCREEN,
+    ACTION_PRESENT, // F5: Show mode and full screen together
+    ACTION_NEXT_DISPLAY,
+    ACTION_BLANK,
+    ACTION_HELP,
+    ACTION_CLOSE, // Esc: closes what is open, never quits
+    ACTION_RESTART,
+    ACTION_MEASURE,
+    ACTION_PROMPT_SHORTER,
+    ACTION_PROMPT_LONGER,
+    ACTION_ANSWER_SHORTER,
+    ACTION_ANSWER_LONGER,
+    ACTION_STILL,
+    ACTION_QUIT,
+    ACTION_COUNT
+};
+
+// What the loop must do after an action; cleared by it.
+enum request {
+    REQUEST_MEASURE = 1 << 0,
+    REQUEST_STILL = 1 << 1,
+    REQUEST_NEXT_DISPLAY = 1 << 2,
+    REQUEST_QUIT = 1 << 3,
+};
+
+// What is said for two seconds after an action.
+enum toast {
+    TOAST_NONE,
+    TOAST_RATE,
+    TOAST_CLOCK,
+    TOAST_COUNTING,
+    TOAST_MODE,
+    TOAST_THEME,
+    TOAST_TEXT,
+    TOAST_LENGTHS,
+    TOAST_MEASURING,
+    TOAST_AT_START,
+    TOAST_AT_END,
+    TOAST_NO_LENGTHS, // a replayed or lesson run has the lengths it has
+    TOAST_OTHER,      // text set by the loop
+};
+
+enum { TEXT_STEP_MIN = -4, TEXT_STEP_MAX = 8 };
+
+struct stage_state {
+    struct playhead playhead;
+    int64_t landed_ns; // see scene_options; follows every seek
+    enum clock_choice clock;
+    enum run_counting counting[2]; // by clock
+    bool is_rate_chosen;           // by the user: kept when the run changes
+    enum mode_choice mode;
+    enum theme_id theme;
+    int text_step;
+    bool is_fullscreen, is_presenting, is_blank, is_help;
+    int prompt_tokens, answer_tokens; // asked for; 0 = as the prompt has, to the end token
+    bool can_measure;                 // there is an engine
+    bool can_swap_clock;
+    unsigned requests;
+    enum toast toast;
+    int toast_count; // +1 with every toast, so that the same one shows again
+};
+
+struct actions_context {
+    const struct run *run; // shown now; a prefix while it grows
+    int64_t wall_ns;
+    int longest_prompt, longest_answer; // what the model's context allows
+};
+
+struct stage_state actions_apply(struct stage_state state, enum action action,
+                                 const struct actions_context *context);
+
+// Bounds and rate for a run that is shown from now on, keeping the place: the same
+// event and the same share of the way to the next. `before` may be NULL (then the
+// start).
+struct stage_state actions_show_run(struct stage_state state, const struct run *run,
+                                    const struct run *before, int64_t wall_ns);
+
+// A name and the keys that do it, for help and documentation.
+struct action_help {
+    enum action action;
+    const char *keys; // "Space"
+    const char *does; // "play or pause"
+};
+const struct action_help *actions_help(int *count);
+
+#endif

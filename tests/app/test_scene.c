@@ -1,0 +1,338 @@
+// The laws of scene_at over thousands of random runs and moments: same input same
+// view, a prefix shows what the whole run shows, the order of moments does not
+// matter, fill only grows, nothing appears before it was measured, and what is
+// shown adds up to what is in the run.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "app/scene.h"
+#include "tests/compute/random_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUNS = 600, MOMENTS = 24 };
+
+static struct view view_a, view_b;
+
+static const struct random_run_limits small = {
+    .max_layers = 40, .max_prompt = 300, .max_answers = 120};
+
+static struct playhead_rate any_rate(uint64_t *random) {
+    return (struct playhead_rate){1, (int32_t)random_between(random, 1, 100000)};
+}
+
+// Any moment: inside, at a mark, outside, far outside.
+static int64_t any_moment(const struct run *run, uint64_t *random) {
+    int64_t end_ns = run_end_ns(run);
+    switch (random_between(random, 0, 9)) {
+    case 0:
+        return INT64_MIN;
+    case 1:
+        return INT64_MAX;
+    case 2:
+        return -random_between(random, 0, 1000000);
+    case 3:
+        return end_ns + random_between(random, 0, 1000000000);
+    case 4:
+    case 5:
+        return run->mark_end_ns[random_between(random, 0, run->mark_count - 1)];
+    default:
+        return random_between(random, 0, end_ns);
+    }
+}
+
+static int64_t cells_filled(const struct view *view) {
+    int64_t cells = (int64_t)view->full_columns * view->layers * VIEW_PPM;
+    if (!view->pass.active)
+        return cells;
+    int64_t layers_done = view->pass.stage > 0 ? view->pass.stage - 1 : 0;
+    int64_t in_layer =
+        view->pass.stage >= 1 && view->pass.stage <= view->layers ? view->pass.progress_ppm : 0;
+    return cells + view->pass.column_count * (layers_done * VIEW_PPM + in_layer);
+}
+
+static int drops_falling(const struct view *view) {
+    int count = 0;
+    for (int i = 0; i < view->drop_count; i++)
+        count += view->drops[i].is_falling;
+    return count;
+}
+
+static void for_random_moments(void (*check)(const struct run *, int64_t, struct scene_options)) {
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+        struct run *run = random_run(seed, &small);
+        uint64_t random = seed * 77;
+        struct scene_options options = scene_options_for(run, any_rate(&random));
+        for (int i = 0; i < MOMENTS; i++)
+            check(run, any_moment(run, &random), options);
+        run_destroy(run);
+    }
+}
+
+static void check_same_input(const struct run *run, int64_t t_ns, struct scene_options options) {
+    memset(&view_a, 0x5A, sizeof view_a);
+    scene_at(&view_a, run, t_ns, &options);
+    memset(&view_b, 0xC3, sizeof view_b);
+    scene_at(&view_b, run, t_ns, &options);
+    assert_true(view_hash(&view_a) == view_hash(&view_b));
+}
+
+static void the_same_moment_gives_the_same_view_whatever_was_before(void **state) {
+    (void)state;
+    for_random_moments(check_same_input);
+}
+
+static void check_order(const struct run *run, int64_t t_ns, struct scene_options options) {
+    static int64_t other_ns;
+    scene_at(&view_a, run, t_ns, &options);
+    uint64_t first = view_hash(&view_a);
+    scene_at(&view_a, run, other_ns, &options);
+    scene_at(&view_a, run, t_ns, &options);
+    assert_true(view_hash(&view_a) == first);
+    other_ns = t_ns;
+}
+
+static void going_back_equals_never_having_gone_forward(void **state) {
+    (void)state;
+    for_random_moments(check_order);
+}
+
+// The prefix law: what a reader of a growing run sees at any moment up to the last
+// finished stage is what the whole run shows there.
+static void check_prefix(const struct run *run, int64_t t_ns, struct scene_options options) {
+    int marks = run_marks_at(run, t_ns);
+    if (marks >= run->mark_count)
+        return;
+    struct run prefix = *run;
+    prefix.state = RUN_OPEN;
+    scene_at(&view_a, run, t_ns, &options);
+    int least = t_ns > (marks ? run->mark_end_ns[marks - 1] : 0) ? marks + 1 : marks;
+    for (int count = least; count <= run->mark_count; count += 1 + (run->mark_count - count) / 3) {
+        prefix.mark_count = count;
+        scene_at(&view_b, &prefix, t_ns, &options);
+        assert_true(view_hash(&view_a) == view_hash(&view_b));
+    }
+}
+
+static void live_equals_replay(void **state) {
+    (void)state;
+    for_random_moments(check_prefix);
+}
+
+static void check_conservation(const struct run *run, int64_t t_ns, struct scene_options options) {
+    scene_at(&view_a, run, t_ns, &options);
+    int answers = run_answers_at(run, t_ns);
+    assert_int_equal(view_a.token_count, run->info.prompt_tokens + answers);
+    assert_int_equal(view_a.landed + drops_falling(&view_a) + view_a.stream, answers);
+    assert_in_range(view_a.headers, view_a.prompt_tokens, view_a.columns);
+    assert_true(view_a.full_columns <= view_a.headers);
+    assert_true(view_a.headers <= view_a.token_count);
+    assert_int_equal(view_a.dropped, 0);
+    assert_in_range(view_a.playhead_ppm, 0, VIEW_PPM);
+    if (view_a.span_count > 0 && t_ns <= run_end_ns(run)) {
+        const struct view_span *last = &view_a.spans[view_a.span_count - 1];
+        assert_in_range(view_a.playhead_ppm - last->to_ppm, 0, VIEW_PPM);
+    }
+    for (int i = 1; i < view_a.span_count; i++)
+        assert_true(view_a.spans[i].from_ppm >= view_a.spans[i - 1].to_ppm - 1);
+}
+
+static void what_is_shown_adds_up_to_what_was_measured_by_then(void **state) {
+    (void)state;
+    for_random_moments(check_conservation);
+}
+
+static void fill_only_grows_and_ends_at_prompt_plus_answers_less_one(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+        struct run *run = random_run(seed, &small);
+        struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 100});
+        int64_t cells = 0, end_ns = run_end_ns(run);
+        int tokens = 0, landed = 0, playhead_ppm = 0;
+        for (int i = 0; i <= 60; i++) {
+            int64_t t_ns = (int64_t)((double)end_ns * i / 60.0);
+            scene_at(&view_a, run, t_ns, &options);
+            assert_true(cells_filled(&view_a) >= cells);
+            assert_true(view_a.token_count >= tokens);
+            assert_true(view_a.landed >= landed);
+            assert_true(view_a.playhead_ppm >= playhead_ppm);
+            cells = cells_filled(&view_a);
+            tokens = view_a.token_count;
+            landed = view_a.landed;
+            playhead_ppm = view_a.playhead_ppm;
+        }
+        scene_at(&view_a, run, end_ns + options.fall_ns + 1, &options);
+        int answers = run_answers_seen(run);
+        assert_true(view_a.is_finished);
+        assert_int_equal(view_a.landed, answers);
+        assert_int_equal(view_a.full_columns, run->info.prompt_tokens + answers - 1);
+        assert_int_equal(view_a.headers, view_a.full_columns);
+        assert_false(view_a.pass.active);
+        run_destroy(run);
+    }
+}
+
+// A stage's fill moves by no more than the time that passed: nothing jumps.
+static void between_marks_nothing_moves_faster_than_its_stage(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+        struct run *run = random_run(seed, &small);
+        uint64_t random = seed;
+        struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 100});
+        int mark = (int)random_between(&random, 0, run->mark_count - 1);
+        int64_t start_ns = run_stage_start_ns(run, mark), end_ns = run->mark_end_ns[mark];
+        if (end_ns - start_ns > 100) {
+            int64_t step_ns = (end_ns - start_ns) / 50;
+            int last_ppm = 0;
+            for (int64_t t_ns = start_ns + 1; t_ns < end_ns; t_ns += step_ns) {
+                scene_at(&view_a, run, t_ns, &options);
+                assert_true(view_a.pass.active);
+                assert_int_equal(view_a.pass.stage, mark % run_stages(run));
+                assert_in_range(view_a.pass.progress_ppm - last_ppm, 0, VIEW_PPM / 49 + 2);
+                last_ppm = view_a.pass.progress_ppm;
+            }
+        }
+        run_destroy(run);
+    }
+}
+
+static void a_settled_event_has_no_drop_in_the_air(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+        struct run *run = random_run(seed, &small);
+        struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 1000});
+        uint64_t random = seed;
+        int event = (int)random_between(&random, 0, run_events(run) - 1);
+        int64_t t_ns = run_event_ns(run, event);
+        options.landed_ns = t_ns;
+        scene_at(&view_a, run, t_ns, &options);
+        assert_int_equal(drops_falling(&view_a), 0);
+        assert_int_equal(view_a.landed, run_answers_at(run, t_ns));
+        run_destroy(run);
+    }
+}
+
+// A hand-made run of 1-byte and control tokens to see what is drawn.
+static struct run *run_of_tokens(const char *const *texts, int count) {
+    struct run_info info = {.layers = 1,
+                            .heads = 1,
+                            .kv_heads = 1,
+                            .head_dim = 1,
+                            .kv_value_bytes = 4,
+                            .unit_ns = 1,
+                            .prompt_tokens = count,
+                            .answer_limit = 1};
+    struct run *run = NULL;
+    char why[256];
+    assert_true(run_create(&run, &info, 1, why));
+    for (int i = 0; i < count; i++) {
+        bool is_control = texts[i][0] == '<';
+        assert_true(run_add_prompt_token(run, i, texts[i], strlen(texts[i]), is_control, why));
+    }
+    return run;
+}
+
+static void every_token_text_becomes_drawable(void **state) {
+    (void)state;
+    static const struct {
+        const char *in, *out;
+        enum view_token_look look;
+        int leading_space;
+    } cases[] = {
+        {"\xE2\x96\x81You", "You", TOKEN_WORD, 1},
+        {"cel", "cel", TOKEN_WORD, 0},
+        {" x", "x", TOKEN_WORD, 1},
+        {"<s>", "\xE2\x9F\xA8s\xE2\x9F\xA9", TOKEN_CONTROL, 0},
+        {"</s>",
+         "\xE2\x9F\xA8"
+         "end\xE2\x9F\xA9",
+         TOKEN_CONTROL, 0},
+        {"\xE2\x96\x81", "\xE2\x90\xA3", TOKEN_BLANK, 0},
+        {"\n", "\xE2\x8F\x8E", TOKEN_BLANK, 0},
+        {"a\tb",
+         "a\xE2\x87\xA5"
+         "b",
+         TOKEN_WORD, 0},
+        {"\xC3\xA9", "\xC3\xA9", TOKEN_WORD, 0},
+        {"\x80", "80", TOKEN_BYTES, 0},
+        {"a\xFF", "61 FF", TOKEN_BYTES, 0},
+        {"x", "x", TOKEN_WORD, 0},
+        {"\xE2", "\xE2\x8B\xAF", TOKEN_BYTES, 0},
+        {"\x82", "\xE2\x8B\xAF", TOKEN_BYTES, 0},
+        {"\xAC", "\xE2\x82\xAC", TOKEN_WORD, 0},
+        {"\xF0", "F0", TOKEN_BYTES, 0},
+        {"abcdefghijklmnopqrstuvwxyz0123", "abcdefghijklmnopqrstuvwx\xE2\x80\xA6", TOKEN_WORD, 0},
+        {"\xC0", "C0", TOKEN_BYTES, 0},
+        {"\xED\xA0\x80", "ED A0 80", TOKEN_BYTES, 0},
+    };
+    enum { COUNT = sizeof cases / sizeof cases[0] };
+    const char *texts[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        texts[i] = cases[i].in;
+    struct run *run = run_of_tokens(texts, COUNT);
+    struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 1});
+    scene_at(&view_a, run, 0, &options);
+    for (int i = 0; i < COUNT; i++) {
+        assert_string_equal(view_a.tokens[i].text, cases[i].out);
+        assert_int_equal(view_a.tokens[i].look, cases[i].look);
+        assert_int_equal(view_a.tokens[i].leading_space, cases[i].leading_space);
+    }
+    run_destroy(run);
+}
+
+static void times_are_written_with_the_decimals_of_their_scale(void **state) {
+    (void)state;
+    static const struct {
+        int64_t value_ns, scale_ns;
+        const char *text;
+    } cases[] = {
+        {-1, 1, "\xE2\x80\x94"},
+        {120000000, 120000000, "120 ms"},
+        {4000000000, 4000000000, "4.00 s"},
+        {4100000000, 4100000000, "4.10 s"},
+        {9600000, 30000000, "9.6 ms"},
+        {0, 30000000, "0.0 ms"},
+        {412345, 6000000, "0.41 ms"},
+        {412345, 412345, "412 \xC2\xB5s"},
+        {41234, 41234, "41.2 \xC2\xB5s"},
+        {1300000000, 1300000000, "1.30 s"},
+        {250000000000, 250000000000, "250.0 s"},
+        {950, 950, "0.95 \xC2\xB5s"},
+    };
+    struct run_info info = {.origin = RUN_MEASURED};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[32];
+        scene_format_time(text, sizeof text, &info, cases[i].value_ns, cases[i].scale_ns);
+        assert_string_equal(text, cases[i].text);
+    }
+    struct run_info lesson = {.origin = RUN_LESSON, .unit_ns = 1000000, .unit = "units"};
+    char text[32];
+    scene_format_time(text, sizeof text, &lesson, 97000000, 247000000);
+    assert_string_equal(text, "97 units");
+    scene_format_bytes(text, sizeof text, 163840);
+    assert_string_equal(text, "160 KiB");
+    scene_format_bytes(text, sizeof text, 1310720);
+    assert_string_equal(text, "1.25 MiB");
+    scene_format_bytes(text, sizeof text, 0);
+    assert_string_equal(text, "0 B");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_moment_gives_the_same_view_whatever_was_before),
+        cmocka_unit_test(going_back_equals_never_having_gone_forward),
+        cmocka_unit_test(live_equals_replay),
+        cmocka_unit_test(what_is_shown_adds_up_to_what_was_measured_by_then),
+        cmocka_unit_test(fill_only_grows_and_ends_at_prompt_plus_answers_less_one),
+        cmocka_unit_test(between_marks_nothing_moves_faster_than_its_stage),
+        cmocka_unit_test(a_settled_event_has_no_drop_in_the_air),
+        cmocka_unit_test(every_token_text_becomes_drawable),
+        cmocka_unit_test(times_are_written_with_the_decimals_of_their_scale),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
