@@ -171,7 +171,7 @@ static enum view_stage stage_of(const struct view *view, const struct scene_seen
 struct scene_options scene_options_for(const struct run *run, struct playhead_rate rate) {
     int64_t end_ns = run_end_ns(run);
     return (struct scene_options){
-        .scale_ns = end_ns > 0 ? end_ns : 1,
+        .scale_ns = end_ns,
         .fall_ns = playhead_run_ns(rate, SCENE_FALL_SCREEN_NS),
         .landed_ns = INT64_MIN,
         .rate = rate,

@@ -91,8 +91,9 @@ static const char *plural(int count) {
 static void put_clock_labels(struct view *view, const struct scene_seen *seen) {
     const struct run_info *info = &seen->run->info;
     char time[32];
-    scene_format_time(view->scale_label, sizeof view->scale_label, info, seen->options->scale_ns,
-                      seen->options->scale_ns);
+    if (seen->options->scale_ns > 0)
+        scene_format_time(view->scale_label, sizeof view->scale_label, info,
+                          seen->options->scale_ns, seen->options->scale_ns);
     int64_t prefill_ns = prefill_end_ns(seen);
     if (prefill_ns >= 0) {
         put_figure(time, sizeof time, info, prefill_ns);
@@ -253,7 +254,9 @@ static void put_times(struct view *view, const struct scene_seen *seen) {
     const struct run *run = seen->run;
     const struct run_info *info = &run->info;
     struct view_readout time = readout("TIME", "time since the request", TONE_INK);
-    scene_format_time(time.value, sizeof time.value, info, seen->shown_ns, seen->options->scale_ns);
+    if (seen->options->scale_ns > 0)
+        scene_format_time(time.value, sizeof time.value, info, seen->shown_ns,
+                          seen->options->scale_ns);
     view_add_readout(view, &time);
 
     struct view_readout ttft =

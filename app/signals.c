@@ -42,6 +42,7 @@ static void *wait_for_signals(void *unused) {
 bool signals_start(char why[256]) {
     pthread_t thread;
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); // a file size limit is a failed write too
     sigemptyset(&state.set);
     for (size_t i = 0; i < sizeof stop_signals / sizeof stop_signals[0]; i++) {
         struct sigaction now;

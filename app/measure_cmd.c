@@ -1,0 +1,275 @@
+// See measure_cmd.h.
+#include "measure_cmd.h"
+
+#include "compute/runfile.h"
+#include "compute/why.h"
+#include "render/partfile.h"
+#include "signals.h"
+#include "source.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The five figures, in the order of the field's definitions.
+static const struct {
+    const char *name, *json, *meaning;
+    size_t offset;
+} figures[] = {
+    {"TTFT", "ttft_ms", "request to first token", offsetof(struct measure_result, ttft)},
+    {"TPOT", "tpot_ms", "(E2E - TTFT) / (tokens - 1)", offsetof(struct measure_result, tpot)},
+    {"E2E", "e2e_ms", "request to last token", offsetof(struct measure_result, e2e)},
+    {"prefill", "prefill_ms", "the pass over the prompt", offsetof(struct measure_result, prefill)},
+    {"step", "step_ms", "one decode step", offsetof(struct measure_result, step)},
+};
+enum { FIGURES = sizeof figures / sizeof figures[0] };
+
+static const struct measure_spread *spread_of(const struct measure_result *result, int figure) {
+    return (const void *)((const char *)result + figures[figure].offset);
+}
+
+static double ms_of(int64_t ns) {
+    return (double)ns / 1e6;
+}
+
+// --- For people ---
+
+static void print_head(FILE *out, const struct measure_result *result) {
+    const struct run_info *info = &result->shown->info;
+    bool is_bundled = strcmp(info->weights, "bundled") == 0;
+    fprintf(out, "%s%s, %s weights\n", info->model, is_bundled ? " (bundled)" : "",
+            info->weight_type);
+    fprintf(out, "%s: %s", info->device, info->device_name);
+    if (info->threads > 0)
+        fprintf(out, ", %d thread%s", info->threads, info->threads == 1 ? "" : "s");
+    fprintf(out, "\n%d prompt tokens, %d answer token%s%s\n", info->prompt_tokens,
+            result->shown->answer_count, result->shown->answer_count == 1 ? "" : "s",
+            info->forced_length ? " (length forced)" : "");
+    fprintf(out, "%d warm runs after %d warm-ups, %s\n\n", result->repeats, result->warmups,
+            info->date);
+}
+
+static void print_figure(FILE *out, const struct measure_result *result, int figure) {
+    const struct measure_spread *spread = spread_of(result, figure);
+    fprintf(out, "%-8s", figures[figure].name);
+    if (spread->count == 0)
+        fprintf(out, "%11s%-30s", "", "not measured");
+    else
+        fprintf(out, "%11.3f%11.3f%11.3f%8d", ms_of(spread->median_ns), ms_of(spread->p10_ns),
+                ms_of(spread->p90_ns), spread->count);
+    fprintf(out, "  %s\n", figures[figure].meaning);
+}
+
+static void print_ms(FILE *out, const char *name, int64_t ns) {
+    if (ns < 0)
+        fprintf(out, "%s not measured", name);
+    else
+        fprintf(out, "%s %.3f ms", name, ms_of(ns));
+}
+
+static void print_cold(FILE *out, const struct run *cold) {
+    fprintf(out, "cold run (the first one, not among them): ");
+    if (!cold) {
+        fprintf(out, "not measured\n");
+        return;
+    }
+    print_ms(out, "TTFT", run_ttft_ns(cold));
+    print_ms(out, ", TPOT", run_tpot_ns(cold));
+    print_ms(out, ", E2E", run_e2e_ns(cold));
+    fputc('\n', out);
+}
+
+void measure_print_table(FILE *out, const struct measure_result *result) {
+    print_head(out, result);
+    fprintf(out, "%-8s%11s%11s%11s%8s\n", "ms", "median", "p10", "p90", "count");
+    for (int i = 0; i < FIGURES; i++)
+        print_figure(out, result, i);
+    fputc('\n', out);
+    print_cold(out, result->cold);
+    fprintf(out, "warm-up: %s\n",
+            result->settled ? "two medians agreed within 2 %"
+                            : "the time for it ended before two medians agreed within 2 %");
+    fprintf(out, "stages: %s\n",
+            result->stages_match
+                ? "the layers add up to the wall clock within 5 %"
+                : "INVALID, the layers do not add up to the wall clock within 5 %");
+    fprintf(out, "prefill check: %s\n",
+            result->prefill_checked ? "same logits as token by token"
+                                    : "not made, so not known to be right");
+    fprintf(out, "disturbance: taken off a processor %lld time%s during the warm runs\n",
+            (long long)result->involuntary_switches, result->involuntary_switches == 1 ? "" : "s");
+}
+
+void measure_print_answer(FILE *out, const struct run *run) {
+    bool is_first = true;
+    for (int i = 0; i < run->answer_count; i++) {
+        int token = run->info.prompt_tokens + i;
+        size_t bytes = 0;
+        const char *text = run_token_text(run, token, &bytes);
+        if (run->tokens[token].is_control)
+            continue;
+        // The space that joins the answer to the prompt is not the answer's.
+        if (is_first && bytes > 0 && text[0] == ' ') {
+            text++;
+            bytes--;
+        }
+        is_first = false;
+        fwrite(text, 1, bytes, out);
+    }
+    fputc('\n', out);
+}
+
+// --- For programs ---
+
+static json_t *spread_json(const struct measure_spread *spread) {
+    if (spread->count == 0)
+        return json_pack("{s:n,s:n,s:n}", "median", "p10", "p90");
+    return json_pack("{s:f,s:f,s:f}", "median", ms_of(spread->median_ns), "p10",
+                     ms_of(spread->p10_ns), "p90", ms_of(spread->p90_ns));
+}
+
+bool measure_print_json(FILE *out, const struct measure_result *result) {
+    // JSON order: the run, prefill and step, then what follows from them.
+    static const char *const order[FIGURES] = {"prefill_ms", "step_ms", "ttft_ms", "tpot_ms",
+                                               "e2e_ms"};
+    const struct run_info *info = &result->shown->info;
+    json_t *run = json_pack(
+        "{s:s,s:s,s:o,s:s,s:s,s:s,s:i,s:i,s:i,s:s}", "device", info->device, "device_name",
+        info->device_name, "threads", info->threads > 0 ? json_integer(info->threads) : json_null(),
+        "model", info->model, "weights", info->weights, "type", info->weight_type, "prompt_tokens",
+        info->prompt_tokens, "answer_tokens", result->shown->answer_count, "repeats",
+        result->repeats, "date", info->date);
+    json_t *object = json_object();
+    bool ok = run && object && json_object_set_new(object, "run", run) == 0;
+    for (int i = 0; ok && i < FIGURES; i++) {
+        for (int f = 0; f < FIGURES; f++) {
+            if (strcmp(figures[f].json, order[i]) == 0)
+                ok = json_object_set_new(object, order[i], spread_json(spread_of(result, f))) == 0;
+        }
+    }
+    // 15 digits: exact nanoseconds in milliseconds up to 10^9 ms.
+    ok = ok && json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 &&
+         fputc('\n', out) != EOF;
+    json_decref(object);
+    return ok;
+}
+
+// A CSV field: quoted where it must be.
+static void print_field(FILE *out, const char *text) {
+    if (!strpbrk(text, ",\"\n\r")) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+static void print_csv_figure(FILE *out, const struct measure_result *result, int figure) {
+    const struct run_info *info = &result->shown->info;
+    const struct measure_spread *spread = spread_of(result, figure);
+    const char *texts[] = {info->device,  info->device_name, info->model,
+                           info->weights, info->weight_type, info->date};
+    fprintf(out, "%s,", figures[figure].json);
+    if (spread->count == 0)
+        fprintf(out, ",,,0");
+    else
+        fprintf(out, "%.6f,%.6f,%.6f,%d", ms_of(spread->median_ns), ms_of(spread->p10_ns),
+                ms_of(spread->p90_ns), spread->count);
+    fprintf(out, ",%d,%d,%d,%d", info->prompt_tokens, result->shown->answer_count, result->repeats,
+            info->threads);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        fputc(',', out);
+        print_field(out, texts[i]);
+    }
+    fputc('\n', out);
+}
+
+void measure_print_csv(FILE *out, const struct measure_result *result) {
+    fprintf(out, "figure,median,p10,p90,count,prompt_tokens,answer_tokens,repeats,threads,"
+                 "device,device_name,model,weights,type,date\n");
+    for (int i = 0; i < FIGURES; i++)
+        print_csv_figure(out, result, i);
+}
+
+// --- Files ---
+
+typedef bool print_fn(FILE *out, const struct measure_result *result);
+
+static bool print_csv(FILE *out, const struct measure_result *result) {
+    measure_print_csv(out, result);
+    return true;
+}
+
+// Prints into memory, then to a part file that is renamed, so that `path` is
+// whole or untouched. "-" is standard output.
+static bool write_whole(const char *path, print_fn *print, const struct measure_result *result,
+                        char *why) {
+    if (strcmp(path, "-") == 0)
+        return print(stdout, result) || why_set(why, "no memory for the figures.");
+    char *text = NULL;
+    size_t bytes = 0;
+    struct partfile part = {.fd = -1};
+    FILE *memory = open_memstream(&text, &bytes);
+    bool ok = memory && print(memory, result);
+    ok = memory && fclose(memory) == 0 && ok;
+    if (!ok)
+        why_set(why, "no memory for the figures.");
+    ok = ok && partfile_create(&part, path, (struct partfile_name){"part", ""}, why);
+    if (ok && !partfile_write(&part, text, bytes, why)) {
+        partfile_discard(&part);
+        ok = false;
+    }
+    ok = ok && partfile_publish(&part, path, true, why);
+    free(text);
+    return ok;
+}
+
+static bool check_target(const char *path, char *why) {
+    return !path || strcmp(path, "-") == 0 || partfile_check_target(path, true, why);
+}
+
+static bool write_files(const struct options *options, const struct measure_result *result,
+                        char *why) {
+    if (options->json_path && !write_whole(options->json_path, measure_print_json, result, why))
+        return false;
+    if (options->csv_path && !write_whole(options->csv_path, print_csv, result, why))
+        return false;
+    return !options->save_path || runfile_save(options->save_path, result->shown, why);
+}
+
+static bool is_stdout(const char *path) {
+    return path && strcmp(path, "-") == 0;
+}
+
+// What stands on standard output besides figures asked for there.
+static void print_result(const struct options *options, const struct measure_result *result) {
+    if (options->text_only)
+        measure_print_answer(stdout, result->shown);
+    else if (!is_stdout(options->json_path) && !is_stdout(options->csv_path))
+        measure_print_table(stdout, result);
+    if (options->save_path && !options->is_quiet)
+        fprintf(stderr, "saved %s: tokendrip --run %s plays it\n", options->save_path,
+                options->save_path);
+}
+
+int measure_command(const struct options *options, char why[256]) {
+    struct measure_result result = {0};
+    // One run has the same words as twenty.
+    bool words_only = options->text_only && !options->json_path && !options->csv_path;
+    int repeats = words_only ? 1 : SOURCE_MEASURE_REPEATS;
+    bool ok = check_target(options->json_path, why) && check_target(options->csv_path, why) &&
+              check_target(options->save_path, why) &&
+              source_measure(&result, options, repeats, why) && write_files(options, &result, why);
+    if (ok)
+        print_result(options, &result);
+    measure_clear(&result);
+    if (!ok && signals_stop_asked())
+        return EXIT_STOPPED;
+    return ok ? EXIT_OK : EXIT_FAILED;
+}

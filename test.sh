@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Sets up, builds and tests everything: the style check, all tests of the release
+# build, those of parsers and scenes under address and undefined behaviour
+# sanitizers, those with threads under the thread sanitizer.
+#   ./test.sh           all of it
+#   ./test.sh REGEX     only the release build's tests whose names match
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+# shellcheck source=.ci/setup.sh
+. .ci/setup.sh
+setup_packages .ci/packages-run.txt .ci/packages-test.txt
+
+say() { printf '\n== %s\n' "$*"; }
+jobs=$(nproc)
+
+if [ $# -gt 0 ]; then
+    setup_build release build
+    exec ctest --test-dir build --output-on-failure -j "$jobs" -R "$1"
+fi
+
+say "style: clang-format"
+git ls-files -z -- '*.c' '*.h' | xargs -0 clang-format --dry-run --Werror
+echo "clean"
+
+say "release build"
+setup_build release build
+say "address and undefined behaviour sanitizers: build"
+setup_build asan build-asan
+say "thread sanitizer: build"
+setup_build tsan build-tsan
+
+failed=0
+say "tests under address and undefined behaviour sanitizers"
+ctest --test-dir build-asan --output-on-failure -j "$jobs" -L unit || failed=1
+say "tests under the thread sanitizer"
+ctest --test-dir build-tsan --output-on-failure -j "$jobs" -L threads || failed=1
+say "all tests, release build"
+ctest --test-dir build --output-on-failure -j "$jobs" || failed=1
+exit "$failed"
