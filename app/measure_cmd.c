@@ -141,7 +141,7 @@ bool measure_print_json(FILE *out, const struct measure_result *result) {
         info->prompt_tokens, "answer_tokens", result->shown->answer_count, "repeats",
         result->repeats, "date", info->date);
     json_t *object = json_object();
-    bool ok = run && object && json_object_set_new(object, "run", run) == 0;
+    bool ok = json_object_set_new(object, "run", run) == 0; // takes NULLs, with -1
     for (int i = 0; ok && i < FIGURES; i++) {
         for (int f = 0; f < FIGURES; f++) {
             if (strcmp(figures[f].json, order[i]) == 0)

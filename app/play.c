@@ -22,8 +22,6 @@
 #include <unistd.h>
 
 enum {
-    DEFAULT_WIDTH_PX = 1280,
-    DEFAULT_HEIGHT_PX = 720,
     MAX_HZ = 60,
     SOFTWARE_HZ = 30,
     MEASURING_HZ = 10, // beside a measurement on few cores
@@ -221,7 +219,9 @@ static bool act(struct player *player, enum action action, int64_t wall_ns) {
 }
 
 static void move_pointer(struct player *player, const struct input_event *event, int64_t wall_ns) {
-    window_to_px(player->window, event->x, event->y, &player->pointer_x, &player->pointer_y);
+    player->pointer_x = event->x;
+    player->pointer_y = event->y;
+    window_mouse_px(player->window, &player->pointer_x, &player->pointer_y);
     player->pointer_until_ns = wall_ns + POINTER_NS;
     window_show_pointer(player->window, true);
     player->is_stale = true;
@@ -328,7 +328,7 @@ static void make_scene(struct player *player, int64_t wall_ns) {
     scene_at(&player->frames->view, player->run, playhead_at(&stage->playhead, wall_ns), &options);
 }
 
-static void paint_frame(struct player *player, int64_t wall_ns) {
+static void compose(struct player *player, int64_t wall_ns) {
     struct frames *frames = player->frames;
     const struct stage_state *stage = &player->stage;
     if (player->run)
@@ -369,7 +369,7 @@ static void put_title(struct player *player) {
 
 static void draw_frame(struct player *player, int64_t wall_ns) {
     struct frames *frames = player->frames;
-    paint_frame(player, wall_ns);
+    compose(player, wall_ns);
     player->is_stale = false;
     uint64_t hash = cmdlist_hash(&frames->scene) * 31 + cmdlist_hash(&frames->hud);
     if (hash == player->shown_hash)
@@ -497,7 +497,7 @@ static struct stage_state first_stage(const struct options *options,
 }
 
 static bool start(struct player *player, const struct options *options, int *code, char *why) {
-    *code = 1;
+    *code = EXIT_FAILED;
     if (!session_open(&player->session, options, input_wake, NULL, why))
         return false;
     player->stage = first_stage(options, player->session);
@@ -505,24 +505,23 @@ static bool start(struct player *player, const struct options *options, int *cod
         return false;
     struct window_opts opts = {
         .title = "tokendrip",
-        .width_px = options->width_px ? options->width_px : DEFAULT_WIDTH_PX,
-        .height_px = options->height_px ? options->height_px : DEFAULT_HEIGHT_PX,
-        .display = options->display,
-        .is_fullscreen = player->stage.is_fullscreen,
-        .vsync = options->vsync,
+        .width = options->width_px,
+        .height = options->height_px,
+        .display = options->display > 0 ? options->display : 0,
+        .fullscreen = player->stage.is_fullscreen,
+        .no_vsync = !options->vsync,
     };
-    bool no_display = false;
-    if (!window_open(&player->window, &opts, player->text, &no_display, why)) {
-        *code = no_display ? 3 : 1;
+    if (!window_open(&player->window, &opts, player->text, why)) {
+        *code = EXIT_NO_DISPLAY;
         return false;
     }
-    *code = 0;
+    window_set_text_input(player->window, true);
+    *code = EXIT_OK;
     return true;
 }
 
-int play_command(const struct options *options) {
-    char why[256] = "";
-    int code = 1;
+int play_command(const struct options *options, char why[256]) {
+    int code = EXIT_FAILED;
     struct player player = {.pointer_x = -1, .pointer_y = -1, .is_stale = true};
     player.frames = calloc(1, sizeof *player.frames);
     if (!player.frames)
@@ -533,8 +532,8 @@ int play_command(const struct options *options) {
         loop(&player);
         signals_on_stop(NULL, NULL);
         if (!player.run && session_has_failed(player.session)) {
-            why_set(why, "%s", player.message);
-            code = 1;
+            why_set(why, "%s", session_show(player.session, CLOCK_MEASURED, RUN_ENGINE).message);
+            code = EXIT_FAILED;
         } else if (signals_stop_asked()) {
             code = 130;
         }
@@ -543,7 +542,5 @@ int play_command(const struct options *options) {
     window_close(player.window);
     text_destroy(player.text);
     free(player.frames);
-    if (why[0])
-        fprintf(stderr, "tokendrip: %s\n", why);
     return code;
 }

@@ -7,7 +7,7 @@
 #include "options.h"
 
 // Opens the window and stays until the user leaves. Returns the exit code: 0, 1 on
-// failure, 3 without a display; what went wrong has been printed.
-int play_command(const struct options *options);
+// failure with `why`, 3 without a display, 130 when a signal asked to stop.
+int play_command(const struct options *options, char why[256]);
 
 #endif

@@ -22,13 +22,19 @@ struct backend_opts {
 // embedding, 1 .. layers the layers. Must be quick and must not call back.
 typedef void backend_mark_fn(void *context, int stage, int64_t end_ns);
 
+// Asked now and then in a pass over many tokens, at least once a layer, on the
+// calling thread. True ends the pass: it returns false with the reason "stopped",
+// the state stays good and its cache holds the `first_position` tokens before.
+typedef bool backend_stop_fn(void *context);
+
 struct backend_pass {
-    const int32_t *tokens;    // [count]
-    int count;                // >= 1
-    int first_position;       // 0 = a fresh cache
-    float *logits;            // [vocab] of the last token, NULL = not wanted
-    backend_mark_fn *on_mark; // NULL is fine
-    void *mark_context;
+    const int32_t *tokens;       // [count]
+    int count;                   // >= 1
+    int first_position;          // 0 = a fresh cache
+    float *logits;               // [vocab] of the last token, NULL = not wanted
+    backend_mark_fn *on_mark;    // NULL is fine
+    backend_stop_fn *is_stopped; // NULL is fine
+    void *context;               // of the two
 };
 
 struct backend_state;
@@ -49,7 +55,10 @@ struct backend {
                  const struct backend_opts *opts, char *why);
     void (*close)(struct backend_state *state); // NULL is fine
 
-    // One pass. false with `why`: the state is lost, close it.
+    // One pass over at most BACKEND_PREFILL_CHUNK tokens. Refuses ids the model
+    // does not know, a start behind the cache's end and an overflowing context,
+    // and is then as before. false with any other `why` but "stopped": the state
+    // is lost, close it.
     bool (*pass)(struct backend_state *state, const struct backend_pass *pass, char *why);
 
     // Fills device ("cpu"), device_name, driver, threads and kv_value_bytes.

@@ -1,11 +1,15 @@
 // A model opened on a device, with one worker thread that measures. The window
-// asks, polls and reads prefixes; it never waits for the worker.
+// asks, polls and reads prefixes; it never waits for a pass. What the two share is
+// a few words under a lock that is held only to copy them, and the marks of the
+// cold run, which come through publish.h without any lock.
 #ifndef COMPUTE_ENGINE_H
 #define COMPUTE_ENGINE_H
 
 #include "measure.h"
 #include "run.h"
 #include "tokenizer.h"
+
+enum { ENGINE_CONTEXT = 1024 + 256 };
 
 struct engine;
 
@@ -14,7 +18,7 @@ struct engine_opts {
     const char *model_path; // GGUF
     bool bundled;           // model_path is the program's own model
     int threads;            // 0 = physical cores this process may use
-    int context;            // 0 = enough for 1,024 + 256 tokens, at most the model's
+    int context;            // 0 = ENGINE_CONTEXT, or the model's if that is less
 };
 
 struct engine_request {
@@ -22,7 +26,7 @@ struct engine_request {
     int prompt_count;
     int answer_tokens; // > 0: exactly so many, end tokens passed over;
                        // 0: until an end token (counted), at most answer_limit
-    int answer_limit;  // used when answer_tokens is 0, >= 1
+    int answer_limit;  // used when answer_tokens is 0, >= 1; cut to what fits
     float temperature, top_p_unit;
     uint64_t seed;
     int repeats;       // warm repeats that count, 1 .. MEASURE_MAX_REPEATS
@@ -42,7 +46,7 @@ enum engine_stage {
 
 struct engine_status {
     enum engine_stage stage;
-    int done, total;  // runs of this stage
+    int done, total;  // runs of this stage; total 0 = not known (warm-up)
     uint32_t request; // which engine_start this belongs to, from 1
     char why[256];    // ENGINE_FAILED: the reason
 };
@@ -55,12 +59,18 @@ const struct tokenizer *engine_tokenizer(const struct engine *engine);
 int engine_context(const struct engine *engine);
 void engine_fill_info(const struct engine *engine, struct run_info *info); // device, model, ...
 
-// Asks the worker for a measurement and returns at once. One under way is
-// stopped first, at its next layer or pass. Thread: the owner's.
+// Asks the worker for a measurement and returns at once. One under way is stopped
+// first, at its next pass or (in a prefill) layer; a result not taken is dropped.
+// Errors: `why` when the request cannot be met (see generate_check, repeats out of
+// range, a negative time); what is under way then goes on. Thread: the owner's.
 bool engine_start(struct engine *engine, const struct engine_request *request, char *why);
-void engine_stop(struct engine *engine); // ends a measurement, keeps the engine
 
-// Thread: the owner's; never waits for a pass.
+// Ends a measurement under way and forgets one asked for; the engine then becomes
+// ENGINE_IDLE. A finished one stays. Returns at once. Thread: the owner's.
+void engine_stop(struct engine *engine);
+
+// Thread: the owner's; never waits for a pass. ENGINE_COLD with done 0 from the
+// moment engine_start returned.
 void engine_poll(const struct engine *engine, struct engine_status *out);
 
 // A prefix of the cold run of the current request, growing. False: none yet.
@@ -73,8 +83,10 @@ bool engine_is_busy(const struct engine *engine);
 // Moves a finished measurement out. False: not ENGINE_DONE, or taken already.
 bool engine_take(struct engine *engine, struct measure_result *out);
 
-// Called from the worker whenever status or marks changed, so that a sleeping
-// window wakes. Must be quick and thread-safe. Set before engine_start.
+// Called from the worker when the status changed, and when marks of the cold run
+// came, then at most once in GENERATE_WAKE_NS so as not to be measured itself. So
+// that a sleeping window wakes. Must be quick and thread-safe, must not call back.
+// Set before the first engine_start. NULL: none.
 void engine_on_change(struct engine *engine, void (*wake)(void *context), void *context);
 
 #endif

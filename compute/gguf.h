@@ -27,8 +27,10 @@ enum gguf_value_type {
     GGUF_F64,
 };
 
-// The tensor types of ggml that this program knows by name; others are refused
-// by name or number when a tensor uses them.
+// The tensor types of ggml that this program computes with or will. A file may use
+// any of ggml's types: sizes are checked for all of them and `type` then holds
+// ggml's number (gguf_tensor_type_name gives its name); who reads the tensor
+// refuses what it cannot use. Numbers that ggml does not define are refused here.
 enum gguf_tensor_type {
     GGUF_TENSOR_F32 = 0,
     GGUF_TENSOR_F16 = 1,
@@ -47,7 +49,7 @@ struct gguf_tensor {
     enum gguf_tensor_type type;
     int dim_count;
     int64_t dims[GGUF_MAX_DIMS]; // fastest first: {in, out} for a matrix; 1 beyond dim_count
-    const void *data;            // aligned to general.alignment
+    const void *data;            // gguf_open: aligned to the smaller of general.alignment and 64
     size_t bytes;
 };
 
@@ -62,15 +64,17 @@ bool gguf_open(struct gguf **out, const char *path, char *why);
 bool gguf_parse(struct gguf **out, const char *name, const void *data, size_t bytes, char *why);
 void gguf_close(struct gguf *gguf);
 
+const char *gguf_name(const struct gguf *gguf); // for messages: printable, short
 int gguf_version(const struct gguf *gguf);
 int gguf_key_count(const struct gguf *gguf);
 int gguf_tensor_count(const struct gguf *gguf);
 const struct gguf_tensor *gguf_tensor_at(const struct gguf *gguf, int index);
 const struct gguf_tensor *gguf_tensor_find(const struct gguf *gguf, const char *name); // or NULL
-const char *gguf_tensor_type_name(enum gguf_tensor_type type);
+const char *gguf_tensor_type_name(enum gguf_tensor_type type); // "Q4_K", ...; "?" = none
 
-// Look-ups: false when the key is absent or of another type. Integer look-ups
-// take any integer type and fail when the value does not fit.
+// Look-ups: false when the key is absent or of another type, `out` is then
+// untouched. Integer look-ups take any integer type and fail when the value does
+// not fit; float look-ups take F32 and F64.
 bool gguf_has(const struct gguf *gguf, const char *key);
 bool gguf_int(const struct gguf *gguf, const char *key, int64_t *out);
 bool gguf_float(const struct gguf *gguf, const char *key, double *out);
@@ -89,5 +93,14 @@ bool gguf_array_string(const struct gguf *gguf, const char *key, size_t index,
 // Key `index` for listings: its name, type, and a short printable form of its
 // value (cut at `bytes`).
 void gguf_describe_key(const struct gguf *gguf, int index, char *out, size_t bytes);
+
+// `text` for a message or a listing: control bytes, bytes that are no UTF-8, signs
+// that change the direction of text and the backslash become \xNN; what does not
+// fit in `bytes` is cut between signs and ends in "...". Always NUL-terminated.
+void gguf_printable(char *out, size_t bytes, struct gguf_string text);
+
+// Bytes of the well-formed UTF-8 sequence at the start of `text`, 1 to 4; 0 when
+// there is none (bad bytes, a cut or overlong form, a surrogate) or bytes is 0.
+size_t gguf_utf8(const char *text, size_t bytes, uint32_t *code);
 
 #endif

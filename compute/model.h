@@ -12,9 +12,10 @@
 enum {
     MODEL_MAX_DIM = 1 << 16,
     MODEL_MAX_VOCAB = 1 << 20,
-    MODEL_MAX_CONTEXT = 1 << 17,
+    MODEL_MAX_CONTEXT = RUN_MAX_TOKENS, // a model that can do more is used up to here
 };
 
+// heads is a multiple of kv_heads, head_dim is even; all are >= 1.
 struct model_shape {
     int dim, layers, heads, kv_heads, head_dim, ff_dim, vocab, context;
     float norm_epsilon, rope_base;
@@ -40,8 +41,8 @@ struct model_layer {
 
 struct model {
     struct model_shape shape;
-    char name[96];
-    char weights[16];           // "bundled", "file", "synthetic"
+    char name[96];              // general.name, else the file's name; printable
+    char weights[16];           // "file"; the engine sets "bundled" where that is so
     struct tensor token_embd;   // {vocab, dim}
     struct tensor output_norm;  // {1, dim} F32
     struct tensor output;       // {vocab, dim}; equals token_embd when tied
@@ -52,9 +53,14 @@ struct model {
 
 // Opens a GGUF file of architecture "llama" with F32 or F16 tensors (matrices
 // F32/F16, norms F32). Everything else is refused by name: another architecture,
-// another tensor type, a missing tensor, a wrong shape, unknown rope scaling, a
-// split file, NaN or infinity among norm weights.
-// Owner: the caller, model_close.
+// another tensor type, a missing tensor, one this program would have to ignore
+// (biases, experts), a wrong shape, unknown rope scaling, a split file, NaN or
+// infinity among norm weights. A pass costs dims that the file gives, so they are
+// bounded here once and nobody else checks them again.
+// RoPE of this architecture turns neighbouring pairs (2i, 2i + 1) by
+// position * rope_base^(-2i / head_dim) / rope_factors[i].
+// Owner: the caller, model_close. `name` is used in messages and when the file
+// has no name of its own.
 bool model_open(struct model **out, const char *path, char *why);
 bool model_from_gguf(struct model **out, struct gguf *file, const char *name,
                      char *why); // takes `file` on success

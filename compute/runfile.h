@@ -1,12 +1,25 @@
 // A run as a file: Chrome Trace Event JSON (object form), which opens in
 // Perfetto and chrome://tracing and comes back without losing a nanosecond.
 //
-// Format. {"displayTimeUnit":"ns","traceEvents":[...],"tokendrip":{...}}
-//   traceEvents: for people and their tools. One "X" event a stage and a pass
-//   with "ts"/"dur" in microseconds (decimal, three places = nanoseconds), thread
-//   names as "M" events, an "i" event an answer token.
-//   tokendrip: what is read back, integers only: version, info, prompt, passes,
-//   marks, answer; token text as UTF-8 string, or "hex" where bytes are not UTF-8.
+// Format. {"displayTimeUnit":"ns","traceEvents":[...],"tokendrip":{...}}, UTF-8.
+//
+// traceEvents: for people and their tools, never read back. Process 1 with three
+// threads, named by "M" events: "passes" and "stages" hold an "X" event each, with
+// "ts" and "dur" in microseconds (three decimals = nanoseconds) and args such as
+// columns and KV bytes; "tokens" holds an "i" event an answer token. Bytes in args
+// follow from the shapes, they are not measured.
+//
+// tokendrip: what is read back. Integers, texts, booleans; times in nanoseconds.
+//   "version"  1. A newer one is refused; unknown keys are ignored.
+//   "state"    "complete" or "failed"
+//   "info"     the fields of struct run_info by their names; "origin" is
+//              "measured", "modelled" or "lesson", "counting" "engine" or "charged",
+//              "seed" a decimal text (it may need 64 bits)
+//   "prompt"   [{"id":1,"text":"<s>","control":true}, ...]: "text" in UTF-8, or "hex"
+//   "answer"   where the bytes are not UTF-8 or hold a NUL; "control" only if true
+//   "passes"   [{"phase":"prefill","first_column":0,"column_count":18,"yields":0,
+//              "start_ns":0,"marks_ns":[...]}, ...]: the end of every stage; fewer
+//              than layers + 2 only in the last pass of a failed run
 // Reading trusts nothing: sizes are bounded before memory is taken, and the
 // result passes run_validate. Saving a run that was loaded gives the same bytes.
 #ifndef COMPUTE_RUNFILE_H
@@ -14,14 +27,21 @@
 
 #include "run.h"
 
-enum { RUNFILE_MAX_BYTES = 256 << 20 };
+enum {
+    RUNFILE_VERSION = 1,
+    RUNFILE_MAX_BYTES = 256 << 20,
+    RUNFILE_MAX_VALUES = 1 << 21, // numbers and texts in "tokendrip"
+};
 
-// Writes to `path`.part, syncs and renames, so `path` is whole or untouched.
+// Writes to `path`.part, syncs and renames, so `path` is whole or untouched; on
+// failure the part is removed. Complete or failed runs only. What is there already
+// is replaced if it is a regular file, and refused if it is anything else.
 bool runfile_save(const char *path, const struct run *run, char *why);
 
 // The file's text. Owner: the caller, free(). NULL with `why` on failure.
 char *runfile_print(const struct run *run, size_t *bytes, char *why);
 
+// Owner of the run: the caller, run_destroy.
 bool runfile_load(struct run **out, const char *path, char *why);
 
 // `name` is used in messages only.

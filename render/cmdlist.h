@@ -14,6 +14,7 @@ enum {
     CMD_MAX_RADIUS_PX = 96,
     CMD_MAX_STROKE_PX = 24,
     CMD_MAX_DROP_PX = 512,
+    CMD_DROP_PHASES = 4,
 };
 
 struct rect {
@@ -36,9 +37,10 @@ enum cmd_kind {
     CMD_FILL,    // a plain rectangle
     CMD_ROUND,   // a filled rectangle with corners of `radius`
     CMD_RING,    // its outline, `stroke` wide, inside the rectangle
-    CMD_STRIPES, // diagonal stripes over the rectangle; period 2 * stroke; with
-                 // `mirrored` they lean the other way; pattern fixed to x = 0
-    CMD_DROP,    // a drop, tip at the top, filling the rectangle (h = 1.35 w);
+    CMD_STRIPES, // diagonal stripes over the rectangle, `stroke` wide and `stroke`
+                 // apart along x; they lean like / or, `mirrored`, like \; the pattern
+                 // is fixed to the target's corner, so neighbours continue each other
+    CMD_DROP,    // a drop, tip at the top, filling the rectangle (best h = 1.35 w);
                  // `phase` 0 .. 3 shifts it down by quarters of a pixel
     CMD_TEXT,    // text with its left end at x and baseline at y, `px` high
     CMD_CLIP,    // later commands stay inside the rectangle; w = 0: whole target
@@ -65,15 +67,24 @@ struct cmdlist {
 };
 
 void cmdlist_clear(struct cmdlist *list);
+
+// Each adds one command. Nothing is added for what can't be seen: an empty
+// rectangle, alpha 0, no stroke, an empty text. Radius, stroke and phase are clamped.
 void cmdlist_fill(struct cmdlist *list, struct rect rect, rgba color);
 void cmdlist_round(struct cmdlist *list, struct rect rect, int radius_px, rgba color);
 void cmdlist_ring(struct cmdlist *list, struct rect rect, int radius_px, int stroke_px, rgba color);
 void cmdlist_stripes(struct cmdlist *list, struct rect rect, int stroke_px, bool mirrored,
                      rgba color);
 void cmdlist_drop(struct cmdlist *list, struct rect rect, int phase, rgba color);
-// `width_px` and `ascent_px` are what the fonts say; kept for overlap tests.
+// From `text`: face, stroke (font px), color, rect. rect.w and rect.h are what the
+// fonts say, kept for overlap tests; only x and y place the text. A text that
+// doesn't fit is dropped whole.
 void cmdlist_text(struct cmdlist *list, const struct cmd *text, const char *utf8);
+
+// rect.w = 0: the whole target again; w < 0 or h <= 0: nothing is drawn.
 void cmdlist_clip(struct cmdlist *list, struct rect rect);
+
+// Equal for equal commands and texts, on every machine of one byte order.
 uint64_t cmdlist_hash(const struct cmdlist *list);
 
 #endif

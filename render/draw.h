@@ -1,18 +1,28 @@
-// Executes command lists on an SDL_Renderer: the only caller of SDL_Render*.
+// Executes command lists, on an SDL_Renderer (a window's; the only caller of its
+// drawing functions) or on plain pixels (a film's, a still's, a software window's).
 // Sprites come from an alpha atlas rasterised on the CPU with exact coverage and
-// placed at whole pixels, so that the software renderer and OpenGL agree.
-// Strings are cached as textures (least recently used go first). Main thread only.
+// placed at whole pixels, so that all targets agree. Strings are cached, the least
+// recently used go first. Main thread only.
 #ifndef RENDER_DRAW_H
 #define RENDER_DRAW_H
 
 #include "cmdlist.h"
+#include "pixels.h"
 #include "text.h"
 
 struct SDL_Renderer;
 struct draw;
 
+// For a renderer. Errors: it takes no textures of the size needed.
 bool draw_create(struct draw **out, struct SDL_Renderer *renderer, struct text *text,
                  char why[256]);
+
+// For pixels. The struct is copied, the pixels stay the caller's; draw_retarget
+// gives other ones, keeping all caches.
+bool draw_create_for_pixels(struct draw **out, const struct pixels *target, struct text *text,
+                            char why[256]);
+void draw_retarget(struct draw *draw, const struct pixels *target);
+
 void draw_destroy(struct draw *draw); // before its renderer; NULL is fine
 
 // Draws the list over whatever the target holds. Clips to the target.

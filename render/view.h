@@ -37,6 +37,8 @@ struct view_token {
     char text[VIEW_TOKEN_BYTES]; // cut with an ellipsis when longer
     uint8_t look;                // enum view_token_look
     uint8_t leading_space;       // the piece began with a space (not in text)
+    uint8_t is_prefill;          // an answer token that came out of prefill, not out of a
+                                 // decode step: its tile wears that accent
 };
 
 // The pass under way. stage 0: embedding; 1 .. layers: that layer; layers + 1:
@@ -114,7 +116,7 @@ struct view {
 
     char title[64];    // "Two stages of an answer"
     char headline[64]; // the stage in words, for Show: "Decode: one token per step"
-    char caption[160]; // one line under the grid
+    char caption[160]; // one line above the grid: drops fall below it
     uint8_t caption_tone;
     char origin[128]; // "measured · CPU, 2 threads · bundled model"
     uint8_t origin_tone;
@@ -124,13 +126,15 @@ struct view {
     int dropped; // things that found no room
 };
 
-// Empties the view. Cost: does not touch the bulk of the arrays.
+// Empties the view: 1 layer, 1 prompt token, 1 column, no texts. Cost: does not
+// touch the bulk of the arrays.
 void view_clear(struct view *view);
 
 // FNV-1a style 64-bit hash of everything that is in use. Equal views are equal.
 uint64_t view_hash(const struct view *view);
 
-// Adds to an array; counts in `dropped` when it is full.
+// Adds to an array; counts in `dropped` when it is full. A span that finds no room
+// is merged into the last one when both are of one kind.
 void view_add_drop(struct view *view, struct view_drop drop);
 void view_add_span(struct view *view, struct view_span span);
 void view_add_readout(struct view *view, const struct view_readout *readout);

@@ -733,21 +733,27 @@ def tail_text(r, topic, long):
     return " ".join(sents)
 
 
-W_PROSE, W_QUESTION, W_ANSWER, W_TAIL = .25, .05, 1.0, .3
+W_PROSE, W_QUESTION, W_ANSWER, W_TAIL, W_ECHO = .25, .05, 1.0, .3, .5
 
 
-def make_example(tok, r, length, blocks, tails):
+def make_example(tok, r, length, blocks, tails, echo=0.0):
     """A prompt's start (<s>, instruction, policy) of about `length` tokens and
     `blocks` questions with their answers.  Each question sees the start and
     itself only, so that one policy pays for many answers.
+    A share `echo` of the blocks repeats a piece of the policy instead (with
+    echo = 1 a policy of random words): dense practice in copying, which the
+    answers need.
     Returns (tokens, weights) of the start and a list of such pairs; a weight
     is the token's weight in the loss."""
     kind = r.random()
     ids, weight = [BOS], [0.0]
     policy = Policy(tok, r, length - 18)
+    if echo == 1:
+        policy.ids = [r.randrange(FIRST_PIECE, CONFIG["vocab"]) for _ in range(max(18, length - 14))]
+        kind = 1
     if length <= 18 and r.random() < .15:   # the base prompt, cut at the front
         head = tok.encode(INSTRUCTION, False)
-        ids += head[r.randint(1, len(head)):]
+        ids += head[min(r.randint(1, len(head) + 4), len(head)):]
     elif kind < .94 or length <= 18:
         ids += tok.encode(INSTRUCTION, False)
     weight += [.05] * (len(ids) - 1)
@@ -755,6 +761,11 @@ def make_example(tok, r, length, blocks, tails):
     weight += [W_PROSE if kind < .94 else 1.0] * len(policy.ids)
     out = []
     while len(out) < blocks:
+        if len(policy.ids) > 16 and r.random() < echo:
+            i = r.randint(0, len(policy.ids) - 14)
+            seq = policy.ids[i:i + r.randint(14, 24)]
+            out.append((seq, [0.0] * 2 + [W_ECHO] * (len(seq) - 2)))
+            continue
         if not out and r.random() < .5:
             topic, key = "parcel", ""
         else:
@@ -781,47 +792,53 @@ def make_example(tok, r, length, blocks, tails):
     return (ids, weight), out
 
 
-# Share of steps by prompt length, for the stages of the curriculum.
+# Prompt lengths by bucket (for the curriculum and the evaluation), the share
+# of training steps of each in the stages of the curriculum, and the shapes that
+# batches of a bucket may have: longest start, questions for each.  Few shapes,
+# since every new one costs the matrix library some preparation.
 LENGTHS = [(18, 18), (19, 48), (49, 110), (111, 230), (231, 480), (481, 1024)]
-STAGES = [(.20, [.06, .44, .50, .0, .0, .0]),
-          (.55, [.04, .18, .38, .30, .10, .0]),
-          (1.0, [.04, .14, .20, .25, .22, .15])]
-BLOCKS = [8, 8, 8, 12, 16, 20]
+STAGES = [(.25, [.02, .42, .56, .0, .0, .0]),
+          (.55, [.02, .18, .40, .30, .10, .0]),
+          (1.0, [.03, .14, .22, .25, .22, .14])]
+SHAPES = [[(18, 8)], [(32, 8), (48, 8)], [(64, 8), (80, 8), (112, 8)],
+          [(144, 12), (184, 12), (232, 12)], [(304, 16), (384, 16), (480, 16)],
+          [(640, 20), (832, 20), (1024, 20)]]
 
 
 def make_batch(tok, seed, step, progress, budget):
-    """The batch of one step, about `budget` tokens, packed without padding:
-    all starts one after the other, then all questions and answers."""
+    """The batch of one step, about `budget` tokens, packed: all starts one
+    after the other, then all questions and answers, then a little padding."""
     r = random.Random("%d/%d" % (seed, step))
     share = next(s for end, s in STAGES if progress <= end)
     i = r.choices(range(len(LENGTHS)), share)[0]
-    lo, hi = LENGTHS[i]
-    length, blocks, tails = r.randint(lo, hi), BLOCKS[i], 0
+    P, K = r.choice(SHAPES[i])
+    shorter = max([p for row in SHAPES for p, _ in row if p < P], default=P - 1)
+    tails, echo = 0, .3 if progress < STAGES[0][0] else .04
+    if P > 18 and r.random() < (.35 if progress < STAGES[0][0] else .03):
+        echo = 1
+    M = 32
     k = r.random()
-    if k < .10:                             # answers that go on for a while
-        tails, blocks = 1, blocks // 2
+    if echo == 1:
+        pass
+    elif k < .10:                           # answers that go on for a while
+        tails, K, M = 1, K // 2, 96
     elif k < .13:                           # or for long
-        tails, blocks = 2, 2
-    rows, total = [], 0
-    while not rows or total + size <= budget:
-        n = max(lo, min(hi, int(length * r.uniform(.95, 1.05))))
-        rows.append(make_example(tok, r, n, blocks, tails))
-        size = len(rows[-1][0][0]) + sum(len(q) for q, _ in rows[-1][1])
-        total += size
-    B, K = len(rows), blocks
-    P = max(len(s[0]) for s, _ in rows)
-    M = max(len(q) for _, qs in rows for q, _ in qs)
+        tails, K, M = 2, 2, 288
+    B = max(1, round(budget / (P * .9 + K * [21, 60, 220][tails])))
+    rows = []
+    while len(rows) < B:
+        start, qs = make_example(tok, r, r.randint(shorter + 1, P), K, tails, echo)
+        if len(start[0]) <= P and all(len(q) <= M for q, _ in qs):
+            rows.append((start, qs))
     ids, pos, target, weight = [], [], [], []
     pre = np.zeros((B, P), np.int64)        # where each token of a start is
     blk = np.zeros((B * K, M), np.int64)    # where each token of a block is
     back = []                               # and the way back
     pre_ok = np.zeros((B, P), bool)
-    blk_ok = np.zeros((B * K, M), bool)
 
-    def put(seq, w, start, index, ok, base):
+    def put(seq, w, start, index, base):
         n = len(seq)
         index[:n] = range(len(ids), len(ids) + n)
-        ok[:n] = True
         back.extend(range(base, base + n))
         ids.extend(seq)
         pos.extend(range(start, start + n))
@@ -829,14 +846,22 @@ def make_batch(tok, seed, step, progress, budget):
         weight.extend(w[1:] + [0.0])
 
     for b, (s, _) in enumerate(rows):
-        put(*s, 0, pre[b], pre_ok[b], b * P)
+        put(*s, 0, pre[b], b * P)
+        pre_ok[b, :len(s[0])] = True
     for b, (s, qs) in enumerate(rows):
         for j, q in enumerate(qs):
             m = b * K + j
-            put(*q, len(s[0]), blk[m], blk_ok[m], B * P + m * M)
-    return dict(ids=np.array(ids), pos=np.array(pos), target=np.array(target),
-                weight=np.array(weight, np.float32), pre=pre, blk=blk, back=np.array(back),
-                pre_ok=pre_ok, blk_ok=blk_ok)
+            put(*q, len(s[0]), blk[m], B * P + m * M)
+    used = len(ids)
+    for x, v in ((ids, 0), (pos, 0), (target, 0), (weight, 0.0), (back, 0)):
+        x.extend([v] * (-used % 512))
+    weight = np.array(weight, np.float32)
+    keep = np.flatnonzero(weight)
+    keep = np.concatenate((keep, np.full(-len(keep) % 256, used - 1)))
+    return dict(ids=np.array(ids), pos=np.array(pos), target=np.array(target)[keep],
+                weight=weight[keep], keep=keep, used=np.array(used), back=np.array(back),
+                index=np.concatenate((pre.ravel(), blk.ravel())), pre_ok=pre_ok,
+                shape=np.array([B, P, B * K, M]))
 
 
 # --------------------------------------------------------------------------
@@ -848,6 +873,29 @@ def build_model(torch):
     c = CONFIG
     D, H, KV, FF = c["dim"], c["heads"], c["kv_heads"], c["ff"]
     HD = D // H
+
+    class Spread(torch.autograd.Function):
+        """From packed tokens to padded rows; nothing flows back from padding."""
+        @staticmethod
+        def forward(ctx, x, index, back):
+            ctx.back = back
+            return x.index_select(0, index)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g.index_select(0, ctx.back), None, None
+
+    class Gather(torch.autograd.Function):
+        """And from padded rows to packed tokens."""
+        @staticmethod
+        def forward(ctx, x, back, used):
+            ctx.back, ctx.n = back[:int(used)], len(x)
+            return x.index_select(0, back)
+
+        @staticmethod
+        def backward(ctx, g):
+            out = g.new_zeros(ctx.n, *g.shape[1:])
+            return out.index_copy_(0, ctx.back, g[:len(ctx.back)]), None, None
 
     class Norm(nn.Module):
         def __init__(self):
@@ -880,27 +928,30 @@ def build_model(torch):
 
     def weigh(q, k, v, mask):
         """Plain attention; faster here than the fused kernel's backward pass."""
-        s = (q * HD ** -.5) @ k.transpose(-1, -2) + mask
-        return torch.softmax(s, -1, dtype=s.dtype) @ v
+        with torch.autocast("cpu", enabled=False):
+            s = (q * HD ** -.5) @ k.transpose(-1, -2) + mask
+            return torch.softmax(s, -1) @ v
 
     def attend(q, k, v, lay):
         """Causal attention inside the starts; then each block of a row over
         its row's start and itself.  The query heads that share a key head
         stand side by side as more queries."""
-        pre, blk, mask = lay["pre"], lay["blk"], lay["mask"]
-        B, P = pre.shape
-        BK, M = blk.shape
+        B, P, BK, M = lay["shape"].tolist()
         K, G = BK // B, H // KV
-        kp, vp = k[pre], v[pre]
+        q, k, v = (Spread.apply(t, lay["index"], lay["back"]) for t in (q, k, v))
+        n = B * P
+        kp, vp = k[:n].view(B, P, KV, HD), v[:n].view(B, P, KV, HD)
         wide = lambda t: t[:, :, :, None].expand(B, P, KV, G, HD).reshape(B, P, H, HD).transpose(1, 2)
-        a = weigh(q[pre].transpose(1, 2), wide(kp), wide(vp), lay["causal"])
-        a = a.transpose(1, 2).reshape(B * P, H * HD)
-        both = lambda p, t: torch.cat((p[:, None].expand(B, K, P, KV, HD).reshape(BK, P, KV, HD), t[blk]),
-                                      1).transpose(1, 2)
-        qb = q[blk].view(BK, M, KV, G, HD).permute(0, 2, 3, 1, 4).reshape(BK, KV, G * M, HD)
-        c = weigh(qb, both(kp, k), both(vp, v), mask)
+        qw, kw, vw = q[:n].view(B, P, H, HD).transpose(1, 2), wide(kp), wide(vp)
+        a = torch.cat([weigh(qw[:, :, i:i + 192], kw[:, :, :i + 192], vw[:, :, :i + 192],
+                             lay["causal"][i:i + 192, :i + 192]) for i in range(0, P, 192)], 2)
+        a = a.transpose(1, 2).reshape(n, H * HD)
+        both = lambda p, t: torch.cat((p[:, None].expand(B, K, P, KV, HD).reshape(BK, P, KV, HD),
+                                       t[n:].view(BK, M, KV, HD)), 1).transpose(1, 2)
+        qb = q[n:].view(BK, M, KV, G, HD).permute(0, 2, 3, 1, 4).reshape(BK, KV, G * M, HD)
+        c = weigh(qb, both(kp, k), both(vp, v), lay["mask"])
         c = c.view(BK, KV, G, M, HD).permute(0, 3, 1, 2, 4).reshape(BK * M, H * HD)
-        return torch.cat((a, c))[lay["back"]]
+        return Gather.apply(torch.cat((a, c)), lay["back"], lay["used"])
 
     def rotate(x, cos, sin):
         """RoPE on neighbouring pairs (2i, 2i+1)."""
@@ -913,9 +964,12 @@ def build_model(torch):
             self.token_embd = nn.Embedding(c["vocab"], D)
             self.blk = nn.ModuleList(Block() for _ in range(c["layers"]))
             self.output_norm = Norm()
+            # Tied weights serve two ends: the embedding large enough to stay
+            # readable in the residual stream, the logits small at the start.
+            self.output_norm.weight.data.fill_(.2)
             for name, p in self.named_parameters():
                 if p.dim() == 2:
-                    std = .02 if "embd" in name else D ** -.5 * .6
+                    std = .3 if "embd" in name else .02
                     if "attn_output" in name or "ffn_down" in name:
                         std = .02 / math.sqrt(2 * c["layers"])
                     nn.init.normal_(p, 0, std)
@@ -940,7 +994,7 @@ def make_muon(torch, params, lr):
         groups.setdefault(tuple(p.shape), []).append(p)
     state = {s: torch.zeros(len(ps), *s) for s, ps in groups.items()}
 
-    def step(scale, momentum=.95, decay=.01):
+    def step(scale, momentum=.95, decay=.03):
         for s, ps in groups.items():
             g = torch.stack([p.grad for p in ps])
             m = state[s]
@@ -964,12 +1018,10 @@ def make_muon(torch, params, lr):
 
 def add_masks(torch, lay, dtype):
     """What a block's tokens see: the row's start and, causally, themselves."""
-    BK, M = lay["blk"].shape
-    B, P = lay["pre"].shape
+    B, P, BK, M = lay["shape"].tolist()
     start = lay["pre_ok"][:, None, None].expand(B, BK // B, M, P).reshape(BK, M, P)
     own = torch.ones(M, M, dtype=torch.bool).tril().expand(BK, M, M)
-    ok = torch.cat((start, own), 2)
-    mask = torch.zeros(ok.shape, dtype=dtype).masked_fill_(~ok, -1e9)
+    mask = torch.zeros((BK, M, P + M), dtype=dtype).masked_fill_(~torch.cat((start, own), 2), -1e9)
     G = CONFIG["heads"] // CONFIG["kv_heads"]
     lay["mask"] = mask[:, None, None].expand(BK, 1, G, M, P + M).reshape(BK, 1, G * M, P + M)
     lay["causal"] = torch.full((P, P), -1e9, dtype=dtype).triu(1)
@@ -987,7 +1039,7 @@ def train(args):
     matrices = [p for n, p in model.named_parameters() if p.dim() == 2 and "embd" not in n]
     others = [p for n, p in model.named_parameters() if p.dim() < 2 or "embd" in n]
     muon, muon_state = make_muon(torch, matrices, args.lr)
-    adam = torch.optim.AdamW(others, lr=args.lr * .3, betas=(.9, .95), weight_decay=0.0)
+    adam = torch.optim.AdamW(others, lr=args.lr * .5, betas=(.9, .95), weight_decay=0.0)
     step, seen, spent, ema = 0, 0, 0.0, None
     path = os.path.join(args.work, "checkpoint.pt")
     if args.resume and os.path.exists(path):
@@ -1019,39 +1071,42 @@ def train(args):
         progress = step / args.steps if args.steps else spent / (args.minutes * 60)
         if progress >= 1:
             break
-        warm = min(1, (step + 1) / 50)
+        warm = min(1, (step + 1) / 100)
         scale = warm * (1 if progress < args.flat else max(.02, (1 - progress) / (1 - args.flat)))
         lay = {k: torch.from_numpy(v) for k, v in make_batch(
             tok, args.seed, step, max(progress, args.min_progress), args.batch).items()}
         add_masks(torch, lay, torch.bfloat16 if args.bf16 else torch.float32)
-        keep = lay["weight"] > 0
-        w, target = lay["weight"][keep], lay["target"][keep]
+        w, target = lay["weight"], lay["target"]
         with torch.autocast("cpu", torch.bfloat16, enabled=args.bf16):
-            logits = model(lay)[keep] @ model.token_embd.weight.T
+            logits = model(lay).index_select(0, lay["keep"]) @ model.token_embd.weight.T
         loss = F.cross_entropy(logits.float(), target, reduction="none")
         total = (loss * w).sum() / w.sum()
         total.backward()
         torch.nn.utils.clip_grad_norm_(others, 1.0)
         muon(scale)
         for g in adam.param_groups:
-            g["lr"] = args.lr * .3 * scale
+            g["lr"] = args.lr * .5 * scale
         adam.step()
         model.zero_grad(set_to_none=True)
         with torch.no_grad():
             hard = w == W_ANSWER
             a = float(loss[hard].mean()) if bool(hard.any()) else float("nan")
-            hit = float((logits[hard].argmax(-1) == target[hard]).float().mean())
+            hard2 = w == W_ECHO
+            if bool(hard2.any()) and not bool(hard.any()):
+                a = 0.0
+            echoes = float(loss[hard2].mean()) if bool(hard2.any()) else float("nan")
+            any_hard = hard if bool(hard.any()) else hard2
+            hit = float((logits[any_hard].argmax(-1) == target[any_hard]).float().mean())
         ema = float(total.detach()) if ema is None else ema * .98 + float(total.detach()) * .02
-        P = lay["pre"].shape[1] + 7
-        bucket = next((hi for lo, hi in LENGTHS if P <= hi + 8), 1024)
-        acc.setdefault(bucket, []).append((a, hit))
-        seen += len(lay["ids"])
+        bucket = 0 if not bool(hard.any()) else next(hi for lo, hi in LENGTHS if lay["shape"][1] <= hi + 8)
+        acc.setdefault(bucket, []).append((a, hit, echoes))
+        seen += int(lay["used"])
         step += 1
         spent += time.time() - t0
         if time.time() - last_log > 20:
             say("step %d %.3f loss %.3f tokens %.2fM lr %.3f" % (step, progress, ema, seen / 1e6, scale),
                 "%.0f tok/s" % (seen / spent),
-                " ".join("%d:%.2f/%.3f" % (k, *np.nanmean(v, 0)) for k, v in sorted(acc.items())))
+                " ".join("%d:%.2f/%.3f/%.2f" % (k, *np.nanmean(v, 0)) for k, v in sorted(acc.items())))
             last_log, acc = time.time(), {}
         if time.time() - last_save > 100:
             save()
@@ -1394,7 +1449,7 @@ def corpus(args):
         c += len(s.split())
     print("tokens a word: %.2f" % (n / c))
     t = time.time()
-    n = sum(len(make_batch(tok, args.seed, i, .9, args.batch)["ids"]) for i in range(20))
+    n = sum(int(make_batch(tok, args.seed, i, .9, args.batch)["used"]) for i in range(20))
     print("corpus: %.0f tokens a second" % (n / (time.time() - t)))
 
 
@@ -1409,7 +1464,7 @@ def main():
     ap.add_argument("--steps", type=int, default=0, help="instead of --minutes")
     ap.add_argument("--resume", action="store_true")
     ap.add_argument("--batch", type=int, default=4096, help="tokens a step")
-    ap.add_argument("--lr", type=float, default=.02)
+    ap.add_argument("--lr", type=float, default=.004)
     ap.add_argument("--flat", type=float, default=.6, help="share of the run before the rate falls")
     ap.add_argument("--min-progress", type=float, default=0, help="skip curriculum stages before this")
     ap.add_argument("--threads", type=int, default=2)

@@ -1,0 +1,63 @@
+// Parse, choose one command, report. Each command opens and closes what it uses
+// and returns an exit code; the one line that says what went wrong is printed
+// here, once. Output that did not arrive is a failure like any other.
+#include "describe.h"
+#include "devices_cmd.h"
+#include "inspect_cmd.h"
+#include "measure_cmd.h"
+#include "options.h"
+#include "play.h"
+#include "record.h"
+#include "signals.h"
+#include "version_cmd.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+static int run_command(const struct options *options, char why[256]) {
+    switch (options->command) {
+    case COMMAND_PLAY:
+        return play_command(options, why);
+    case COMMAND_RECORD:
+        return record_command(options, why);
+    case COMMAND_MEASURE:
+        return measure_command(options, why);
+    case COMMAND_DESCRIBE:
+        return describe_command(options, why);
+    case COMMAND_DEVICES:
+        return devices_command();
+    case COMMAND_INSPECT:
+        return inspect_command(options, why);
+    case COMMAND_VERSION:
+        return version_command();
+    case COMMAND_HELP:
+    case COMMAND_COUNT:
+        break;
+    }
+    options_print_help(stdout, options->help_for);
+    return EXIT_OK;
+}
+
+// True if what was printed has reached standard output. A reader that has gone
+// away (a pager that was quit) needs no message, a full disk does.
+static bool flush_output(void) {
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return true;
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    if (poll(&out, 1, 0) != 1 || !(out.revents & POLLERR))
+        fprintf(stderr, "tokendrip: cannot write to standard output. Is the disk full?\n");
+    return false;
+}
+
+int main(int argc, char **argv) {
+    struct options options;
+    char why[256] = "";
+    int code = EXIT_USAGE;
+    if (options_parse(&options, argc, argv, why))
+        code = signals_start(why) ? run_command(&options, why) : EXIT_FAILED;
+    if (!flush_output() && code == EXIT_OK)
+        code = EXIT_FAILED;
+    if (code != EXIT_OK && why[0])
+        fprintf(stderr, "tokendrip: %s\n", why);
+    return code;
+}

@@ -1,0 +1,27 @@
+// See version_cmd.h. Library versions are asked at run time: those are the ones
+// that draw and encode.
+#include "version_cmd.h"
+
+#include "options.h"
+#include "render/sink.h"
+
+#include <SDL.h>
+#include <SDL_ttf.h>
+
+#ifndef TOKENDRIP_VERSION
+#define TOKENDRIP_VERSION "unknown version"
+#endif
+
+int version_command(void) {
+    char formats[1024];
+    SDL_version sdl;
+    SDL_GetVersion(&sdl);
+    const SDL_version *ttf = TTF_Linked_Version();
+    sink_describe(formats, sizeof formats);
+    printf("tokendrip %s\n", TOKENDRIP_VERSION);
+    printf("SDL %d.%d.%d, SDL_ttf %d.%d.%d\n", sdl.major, sdl.minor, sdl.patch, ttf->major,
+           ttf->minor, ttf->patch);
+    printf("measures on: cpu (no CUDA plugin in this build)\n");
+    printf("records:\n%s\n", formats);
+    return EXIT_OK;
+}

@@ -1,0 +1,77 @@
+// The arithmetic of a transformer for one thread: a table of functions, built
+// from one source (kernels_body.h) for plain C, AVX2 and AVX-512 and chosen at
+// run time. The functions know nothing of threads, layers or caches: the caller
+// gives each thread its own rows and its own scratch. Sums are kept in f32.
+//
+// Every result is independent of how rows and tokens were split between calls,
+// so that an answer does not depend on the number of threads.
+#ifndef COMPUTE_CPU_KERNELS_H
+#define COMPUTE_CPU_KERNELS_H
+
+#include "compute/model.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+    KERNELS_PANEL_FLOATS = 512 * 32, // scratch of a matmul
+    KERNELS_ATTEND_TOKENS = 24,      // most tokens of one attend
+};
+
+// out[t][r] = sum over c of weights[r][c] * in[t][c], for row_from <= r < row_to.
+struct matmul {
+    float *out; // token t at out + t * out_stride, row r in its place r
+    size_t out_stride;
+    const float *in; // token t at in + t * in_stride: [weights->cols]
+    size_t in_stride;
+    const struct tensor *weights; // F32 or F16, data aligned to its numbers
+    int tokens;                   // >= 1
+    int row_from, row_to;
+    bool add;     // add to what is in out
+    float *panel; // [KERNELS_PANEL_FLOATS], unused when tokens is 1
+};
+
+// Causal attention of `tokens` neighbouring tokens, for the `heads` query heads
+// that share one key and value head.
+struct attention {
+    float *out; // token t, head h at out + t * out_stride + h * head_dim
+    size_t out_stride;
+    const float *queries; // in the same way
+    size_t query_stride;
+    const float *keys, *values; // [first_position + tokens][head_dim]
+    int tokens;                 // 1 .. KERNELS_ATTEND_TOKENS
+    int first_position;         // of token 0; it sees keys 0 .. first_position
+    int heads, head_dim;
+    float *scratch; // [attend_floats()]
+};
+
+struct kernels {
+    const char *isa; // "plain", "avx2", "avx512"
+    int panel_rows;  // matmul is at its best when row_from is a multiple of it
+
+    // Row `row` of `weights` as floats. out: [weights->cols]
+    void (*widen)(float *out, const struct tensor *weights, int64_t row);
+
+    // out = in / sqrt(mean of in^2 + epsilon) * weight. All: [count]
+    void (*rms_norm)(float *out, const float *in, const float *weight, int count, float epsilon);
+
+    void (*matmul)(const struct matmul *job);
+
+    // gate = gate / (1 + e^-gate) * up. Both: [count]
+    void (*swiglu)(float *gate, const float *up, int count);
+
+    void (*attend)(const struct attention *job);
+
+    // Scratch that attend needs for up to `positions` keys.
+    size_t (*attend_floats)(int heads, int head_dim, int positions);
+};
+
+// The best set for this processor, or the one named by `isa` or, when that is
+// NULL, by the environment variable TOKENDRIP_ISA. NULL with `why` when the name
+// is unknown or the processor cannot run it.
+const struct kernels *kernels_choose(const char *isa, char *why);
+
+// Set `index` of those this processor can run, the best first; NULL past the last.
+const struct kernels *kernels_at(int index);
+
+#endif

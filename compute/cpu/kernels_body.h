@@ -1,0 +1,580 @@
+// The kernels, written once over vec.h and compiled three times (kernels_plain.c,
+// kernels_avx2.c, kernels_avx512.c, which set KERNELS_NAME, _ISA and _LANES).
+//
+// One token: a row of weights times the token, four rows at a time, so that each
+// load of the token is used four times; the weights stream by once. Many tokens:
+// a panel of weight rows is turned so that neighbouring lanes are neighbouring
+// rows, then each number of a token is multiplied with a whole panel line; the
+// products of a tile of tokens stay in registers over the panel's whole depth.
+//
+// The order of additions depends on the shapes alone, never on how the work was
+// split (see kernels.h). Nothing here takes memory or waits.
+#ifndef COMPUTE_CPU_KERNELS_BODY_H
+#define COMPUTE_CPU_KERNELS_BODY_H
+
+#include "kernels_sets.h"
+
+#include "vec.h"
+
+#include <math.h>
+
+enum {
+    LANES = KERNELS_LANES,
+    TILE_VECS = 2, // of weight rows
+    TILE_ROWS = TILE_VECS * LANES,
+    TILE_TOKENS = LANES == 16 ? 8 : 6, // the sums and a line fit the registers
+    PANEL_DEPTH = 512,
+    KEY_BLOCK = 64,
+};
+
+_Static_assert(KERNELS_PANEL_FLOATS >= PANEL_DEPTH * TILE_ROWS, "a panel fits");
+_Static_assert(KEY_BLOCK % TILE_ROWS == 0, "keys fill panels");
+_Static_assert(PANEL_DEPTH % LANES == 0, "only the last panel has a rest");
+
+// --- Reading weights ---
+
+static size_t number_bytes(enum gguf_tensor_type type) {
+    return type == GGUF_TENSOR_F16 ? 2 : 4;
+}
+
+static const unsigned char *row_at(const struct tensor *w, int64_t row) {
+    return (const unsigned char *)w->data + (size_t)row * (size_t)w->cols * number_bytes(w->type);
+}
+
+VEC_INLINE vec load(enum gguf_tensor_type type, const unsigned char *row, int col) {
+    if (type == GGUF_TENSOR_F16)
+        return vec_load_half((const uint16_t *)(const void *)row + col);
+    return vec_load((const float *)(const void *)row + col);
+}
+
+VEC_INLINE vec load_part(enum gguf_tensor_type type, const unsigned char *row, int col, int count) {
+    if (type == GGUF_TENSOR_F16)
+        return vec_load_half_part((const uint16_t *)(const void *)row + col, count);
+    return vec_load_part((const float *)(const void *)row + col, count);
+}
+
+static void widen(float *out, const struct tensor *weights, int64_t row) {
+    const unsigned char *from = row_at(weights, row);
+    int cols = (int)weights->cols;
+    int c = 0;
+    for (; c + LANES <= cols; c += LANES)
+        vec_store(out + c, load(weights->type, from, c));
+    if (c < cols)
+        vec_store_part(out + c, load_part(weights->type, from, c, cols - c), cols - c);
+}
+
+// --- One token ---
+
+// Four rows times one token. A chain of additions is as slow as its links, so
+// each row has two.
+VEC_INLINE void dot_four(float out[4], enum gguf_tensor_type type,
+                         const unsigned char *const rows[4], const float *in, int cols) {
+    vec even[4], odd[4];
+    for (int i = 0; i < 4; i++)
+        even[i] = odd[i] = vec_all(0);
+    int c = 0;
+    for (; c + 2 * LANES <= cols; c += 2 * LANES) {
+        vec first = vec_load(in + c);
+        vec second = vec_load(in + c + LANES);
+        for (int i = 0; i < 4; i++) {
+            even[i] = vec_fma(load(type, rows[i], c), first, even[i]);
+            odd[i] = vec_fma(load(type, rows[i], c + LANES), second, odd[i]);
+        }
+    }
+    for (; c + LANES <= cols; c += LANES) {
+        vec first = vec_load(in + c);
+        for (int i = 0; i < 4; i++)
+            even[i] = vec_fma(load(type, rows[i], c), first, even[i]);
+    }
+    if (c < cols) {
+        vec first = vec_load_part(in + c, cols - c);
+        for (int i = 0; i < 4; i++)
+            odd[i] = vec_fma(load_part(type, rows[i], c, cols - c), first, odd[i]);
+    }
+    for (int i = 0; i < 4; i++)
+        even[i] += odd[i];
+    vec_sum_four(out, even);
+}
+
+// Fewer than four rows are left: the last one stands in for those missing, so
+// that every row is summed in the same order wherever a split falls.
+VEC_INLINE void matvec(const struct matmul *job, enum gguf_tensor_type type) {
+    const struct tensor *w = job->weights;
+    for (int r = job->row_from; r < job->row_to; r += 4) {
+        int rows = job->row_to - r < 4 ? job->row_to - r : 4;
+        const unsigned char *at[4];
+        float sums[4];
+        for (int i = 0; i < 4; i++)
+            at[i] = row_at(w, r + (i < rows ? i : rows - 1));
+        dot_four(sums, type, at, job->in, (int)w->cols);
+        for (int i = 0; i < rows; i++)
+            job->out[r + i] = job->add ? job->out[r + i] + sums[i] : sums[i];
+    }
+}
+
+// --- Many tokens ---
+
+// Left times panel: out[t][lane] (+)= sum over d of left[t][d] * panel[d][lane].
+struct tile {
+    float *out;
+    size_t out_stride;
+    const float *left;
+    size_t left_stride;
+    const float *panel; // [depth][TILE_ROWS]
+    int depth;
+    int lanes; // of the panel that are wanted, 1 .. TILE_ROWS
+    bool add;
+};
+
+VEC_INLINE void store_line(float *out, const vec line[TILE_VECS], int lanes, bool add) {
+    if (lanes == TILE_ROWS) {
+        for (int v = 0; v < TILE_VECS; v++)
+            vec_store(out + v * LANES, add ? vec_load(out + v * LANES) + line[v] : line[v]);
+        return;
+    }
+    float part[TILE_ROWS];
+    for (int v = 0; v < TILE_VECS; v++)
+        vec_store(part + v * LANES, line[v]);
+    for (int i = 0; i < lanes; i++)
+        out[i] = add ? out[i] + part[i] : part[i];
+}
+
+// `tokens` is a constant where this is used, so the sums live in registers.
+VEC_INLINE void tile_of(int tokens, const struct tile *tile) {
+    vec sums[TILE_TOKENS][TILE_VECS];
+    for (int t = 0; t < tokens; t++) {
+        for (int v = 0; v < TILE_VECS; v++)
+            sums[t][v] = vec_all(0);
+    }
+    const float *left = tile->left;
+    size_t stride = tile->left_stride;
+    for (int d = 0; d < tile->depth; d++) {
+        const float *line = tile->panel + (size_t)d * TILE_ROWS;
+        vec first = vec_load(line);
+        vec second = vec_load(line + LANES);
+        for (int t = 0; t < tokens; t++) {
+            vec number = vec_all(left[(size_t)t * stride + (size_t)d]);
+            sums[t][0] = vec_fma(number, first, sums[t][0]);
+            sums[t][1] = vec_fma(number, second, sums[t][1]);
+        }
+    }
+    for (int t = 0; t < tokens; t++)
+        store_line(tile->out + (size_t)t * tile->out_stride, sums[t], tile->lanes, tile->add);
+}
+
+static void tile_some(int tokens, const struct tile *tile) {
+    switch (tokens) {
+    case 1:
+        tile_of(1, tile);
+        return;
+    case 2:
+        tile_of(2, tile);
+        return;
+    case 3:
+        tile_of(3, tile);
+        return;
+    case 4:
+        tile_of(4, tile);
+        return;
+    case 5:
+        tile_of(5, tile);
+        return;
+    case 6:
+        tile_of(6, tile);
+        return;
+#if KERNELS_LANES == 16
+    case 7:
+        tile_of(7, tile);
+        return;
+    case 8:
+        tile_of(8, tile);
+        return;
+#endif
+    default: // more never comes from tile_all
+        return;
+    }
+}
+
+// Any number of tokens, in tiles of about equal size.
+static void tile_all(int tokens, struct tile tile) {
+    int tiles = (tokens + TILE_TOKENS - 1) / TILE_TOKENS;
+    for (int i = 0; i < tiles; i++) {
+        int from = tokens * i / tiles;
+        int to = tokens * (i + 1) / tiles;
+        struct tile part = tile;
+        part.left += (size_t)from * tile.left_stride;
+        part.out += (size_t)from * tile.out_stride;
+        tile_some(to - from, &part);
+    }
+}
+
+// Where a panel comes from: rows of numbers, turned so that rows become lanes.
+struct panel_source {
+    enum gguf_tensor_type type;
+    const unsigned char *rows;
+    size_t row_bytes;
+    int row_count; // 1 .. TILE_ROWS; lanes beyond become zero
+};
+
+VEC_INLINE void fill_square(float *to, const struct panel_source *from, int first_row, int col,
+                            int cols) {
+    vec square[LANES];
+    for (int i = 0; i < LANES; i++) {
+        const unsigned char *row = from->rows + (size_t)(first_row + i) * from->row_bytes;
+        if (first_row + i >= from->row_count)
+            square[i] = vec_all(0);
+        else if (cols >= LANES)
+            square[i] = load(from->type, row, col);
+        else
+            square[i] = load_part(from->type, row, col, cols);
+    }
+    vec_transpose(square);
+    for (int i = 0; i < LANES && i < cols; i++)
+        vec_store(to + (size_t)i * TILE_ROWS, square[i]);
+}
+
+// panel[c - col_from][i] = rows[i][c] for col_from <= c < col_to.
+static void fill_panel(float *panel, const struct panel_source *from, int col_from, int col_to) {
+    for (int c = col_from; c < col_to; c += LANES) {
+        float *to = panel + (size_t)(c - col_from) * TILE_ROWS;
+        for (int v = 0; v < TILE_VECS; v++)
+            fill_square(to + v * LANES, from, v * LANES, c, col_to - c);
+    }
+}
+
+// Depth by depth, so that a slice of all tokens stays in the cache while the
+// weights stream by; each weight is read and turned once.
+static void matmul_tiled(const struct matmul *job) {
+    const struct tensor *w = job->weights;
+    int cols = (int)w->cols;
+    for (int c = 0; c < cols; c += PANEL_DEPTH) {
+        int depth = cols - c < PANEL_DEPTH ? cols - c : PANEL_DEPTH;
+        for (int r = job->row_from; r < job->row_to; r += TILE_ROWS) {
+            int rows = job->row_to - r < TILE_ROWS ? job->row_to - r : TILE_ROWS;
+            struct panel_source source = {
+                .type = w->type,
+                .rows = row_at(w, r),
+                .row_bytes = (size_t)cols * number_bytes(w->type),
+                .row_count = rows,
+            };
+            fill_panel(job->panel, &source, c, c + depth);
+            tile_all(job->tokens, (struct tile){
+                                      .out = job->out + r,
+                                      .out_stride = job->out_stride,
+                                      .left = job->in + c,
+                                      .left_stride = job->in_stride,
+                                      .panel = job->panel,
+                                      .depth = depth,
+                                      .lanes = rows,
+                                      .add = job->add || c > 0,
+                                  });
+        }
+    }
+}
+
+static void matmul(const struct matmul *job) {
+    if (job->tokens > 1)
+        matmul_tiled(job);
+    else if (job->weights->type == GGUF_TENSOR_F16)
+        matvec(job, GGUF_TENSOR_F16);
+    else
+        matvec(job, GGUF_TENSOR_F32);
+}
+
+// --- Norm and activation ---
+
+static void rms_norm(float *out, const float *in, const float *weight, int count, float epsilon) {
+    vec squares = vec_all(0);
+    int i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        vec v = vec_load(in + i);
+        squares = vec_fma(v, v, squares);
+    }
+    vec rest = vec_load_part(in + i, count - i);
+    float mean = vec_sum(vec_fma(rest, rest, squares)) / (float)count;
+    vec scale = vec_all(1.0f / sqrtf(mean + epsilon));
+    for (i = 0; i + LANES <= count; i += LANES)
+        vec_store(out + i, vec_load(in + i) * scale * vec_load(weight + i));
+    vec_store_part(out + i, rest * scale * vec_load_part(weight + i, count - i), count - i);
+}
+
+VEC_INLINE vec swish(vec gate, vec up) {
+    return gate / (vec_all(1) + vec_exp(-gate)) * up;
+}
+
+static void swiglu(float *gate, const float *up, int count) {
+    int i = 0;
+    for (; i + LANES <= count; i += LANES)
+        vec_store(gate + i, swish(vec_load(gate + i), vec_load(up + i)));
+    if (i < count) {
+        vec rest = swish(vec_load_part(gate + i, count - i), vec_load_part(up + i, count - i));
+        vec_store_part(gate + i, rest, count - i);
+    }
+}
+
+// --- Attention ---
+
+static float largest(const float *values, int count) {
+    float most = -INFINITY;
+    int i = 0;
+    if (count >= LANES) {
+        vec lanes = vec_load(values);
+        for (i = LANES; i + LANES <= count; i += LANES)
+            lanes = vec_max(lanes, vec_load(values + i));
+        most = vec_largest(lanes);
+    }
+    for (; i < count; i++)
+        most = values[i] > most ? values[i] : most;
+    return most;
+}
+
+// values = e^(values * scale - shift), returns their sum. The lanes past the last
+// value take part with a number so small that it adds nothing.
+static float exponentials(float *values, int count, float scale, float shift) {
+    vec sums = vec_all(0);
+    int i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        vec e = vec_exp(vec_fma(vec_load(values + i), vec_all(scale), vec_all(-shift)));
+        vec_store(values + i, e);
+        sums += e;
+    }
+    float sum = vec_sum(sums);
+    if (i < count) {
+        vec part = vec_load_part(values + i, count - i);
+        vec_store_part(values + i, vec_exp(vec_fma(part, vec_all(scale), vec_all(-shift))),
+                       count - i);
+        for (; i < count; i++)
+            sum += values[i];
+    }
+    return sum;
+}
+
+// out[c] = sum over k of shares[k] * values[k][c], `vecs` vectors of columns at a
+// time and keys in two chains.
+VEC_INLINE void mix_columns(float *out, const float *shares, const float *values, int keys,
+                            int head_dim, int vecs) {
+    vec even[4], odd[4];
+    for (int v = 0; v < vecs; v++)
+        even[v] = odd[v] = vec_all(0);
+    size_t stride = (size_t)head_dim;
+    int k = 0;
+    for (; k + 2 <= keys; k += 2) {
+        const float *line = values + (size_t)k * stride;
+        for (int v = 0; v < vecs; v++) {
+            even[v] = vec_fma(vec_all(shares[k]), vec_load(line + v * LANES), even[v]);
+            odd[v] = vec_fma(vec_all(shares[k + 1]), vec_load(line + stride + v * LANES), odd[v]);
+        }
+    }
+    for (int v = 0; v < vecs; v++) {
+        if (k < keys)
+            even[v] = vec_fma(vec_all(shares[k]), vec_load(values + (size_t)k * stride + v * LANES),
+                              even[v]);
+        vec_store(out + v * LANES, even[v] + odd[v]);
+    }
+}
+
+static void mix_values(float *out, const float *shares, const float *values, int keys,
+                       int head_dim) {
+    int c = 0;
+    for (; c + 4 * LANES <= head_dim; c += 4 * LANES)
+        mix_columns(out + c, shares, values + c, keys, head_dim, 4);
+    for (; c + LANES <= head_dim; c += LANES)
+        mix_columns(out + c, shares, values + c, keys, head_dim, 1);
+    for (; c < head_dim; c++) {
+        float sum = 0;
+        for (int k = 0; k < keys; k++)
+            sum += shares[k] * values[(size_t)k * (size_t)head_dim + (size_t)c];
+        out[c] = sum;
+    }
+}
+
+static float score_scale(int head_dim) {
+    return 1.0f / sqrtf((float)head_dim);
+}
+
+// One token: the scores of all keys at once, then their shares, then the mix.
+static void attend_one(const struct attention *job) {
+    int keys = job->first_position + 1;
+    float scale = score_scale(job->head_dim);
+    struct tensor key_rows = {
+        .type = GGUF_TENSOR_F32,
+        .rows = keys,
+        .cols = job->head_dim,
+        .data = job->keys,
+    };
+    for (int h = 0; h < job->heads; h++) {
+        float *scores = job->scratch;
+        matvec(&(struct matmul){.out = scores,
+                                .in = job->queries + (size_t)h * (size_t)job->head_dim,
+                                .weights = &key_rows,
+                                .tokens = 1,
+                                .row_to = keys},
+               GGUF_TENSOR_F32);
+        float sum = exponentials(scores, keys, scale, scale * largest(scores, keys));
+        float *out = job->out + (size_t)h * (size_t)job->head_dim;
+        mix_values(out, scores, job->values, keys, job->head_dim);
+        for (int c = 0; c < job->head_dim; c++)
+            out[c] /= sum;
+    }
+}
+
+// Many tokens, a block of keys after the other: what has been mixed so far is
+// scaled down whenever a larger score turns up (online softmax, Milakov and
+// Gimelshein 2018), so scratch does not grow with the number of keys.
+struct attend_scratch {
+    float *key_panels;   // [KEY_BLOCK / TILE_ROWS][head_dim][TILE_ROWS]
+    float *value_panels; // [panels of head_dim][KEY_BLOCK][TILE_ROWS]
+    float *scores;       // [KERNELS_ATTEND_TOKENS][KEY_BLOCK]
+    float *most, *sum;   // [heads][KERNELS_ATTEND_TOKENS]
+};
+
+static int panels_of(int columns) {
+    return (columns + TILE_ROWS - 1) / TILE_ROWS;
+}
+
+static size_t attend_floats(int heads, int head_dim, int positions) {
+    size_t blocked = (size_t)KEY_BLOCK * (size_t)head_dim +
+                     (size_t)KEY_BLOCK * (size_t)panels_of(head_dim) * TILE_ROWS +
+                     (size_t)KERNELS_ATTEND_TOKENS * KEY_BLOCK +
+                     2 * (size_t)heads * KERNELS_ATTEND_TOKENS;
+    return blocked > (size_t)positions ? blocked : (size_t)positions;
+}
+
+static struct attend_scratch cut_scratch(const struct attention *job) {
+    struct attend_scratch s;
+    s.key_panels = job->scratch;
+    s.value_panels = s.key_panels + (size_t)KEY_BLOCK * (size_t)job->head_dim;
+    s.scores = s.value_panels + (size_t)KEY_BLOCK * (size_t)panels_of(job->head_dim) * TILE_ROWS;
+    s.most = s.scores + (size_t)KERNELS_ATTEND_TOKENS * KEY_BLOCK;
+    s.sum = s.most + (size_t)job->heads * KERNELS_ATTEND_TOKENS;
+    return s;
+}
+
+// The keys of a block turned into panels, its values cut into panels.
+static void load_block(const struct attend_scratch *s, const struct attention *job, int first_key,
+                       int keys) {
+    size_t head_dim = (size_t)job->head_dim;
+    for (int k = 0; k < keys; k += TILE_ROWS) {
+        struct panel_source source = {
+            .type = GGUF_TENSOR_F32,
+            .rows = (const void *)(job->keys + (size_t)(first_key + k) * head_dim),
+            .row_bytes = head_dim * sizeof(float),
+            .row_count = keys - k < TILE_ROWS ? keys - k : TILE_ROWS,
+        };
+        fill_panel(s->key_panels + (size_t)k * head_dim, &source, 0, job->head_dim);
+    }
+    for (int p = 0; p < panels_of(job->head_dim); p++) {
+        int left = job->head_dim - p * TILE_ROWS;
+        size_t columns = (size_t)(left < TILE_ROWS ? left : TILE_ROWS);
+        for (int k = 0; k < keys; k++) {
+            float *to = s->value_panels + (size_t)(p * KEY_BLOCK + k) * TILE_ROWS;
+            memset(to, 0, TILE_ROWS * sizeof(float));
+            memcpy(to, job->values + (size_t)(first_key + k) * head_dim + (size_t)(p * TILE_ROWS),
+                   columns * sizeof(float));
+        }
+    }
+}
+
+// Turns the scores of one token into shares and brings what it has so far to the
+// same measure. visible: how many keys of the block it may see, >= 1.
+static void take_block(float *scores, float *out, float *most, float *sum, int visible, int keys,
+                       int head_dim) {
+    float scale = score_scale(head_dim);
+    float seen = scale * largest(scores, visible);
+    float now = seen > *most ? seen : *most;
+    float shrink = *sum > 0 ? expf(*most - now) : 0;
+    *sum = *sum * shrink + exponentials(scores, visible, scale, now);
+    *most = now;
+    for (int k = visible; k < keys; k++)
+        scores[k] = 0;
+    for (int c = 0; c < head_dim; c++)
+        out[c] *= shrink;
+}
+
+// One head, one block of keys, for the tokens that see any of it.
+static void attend_block(const struct attend_scratch *s, const struct attention *job, int head,
+                         int first_key, int keys) {
+    size_t place = (size_t)head * (size_t)job->head_dim;
+    int blind = first_key - job->first_position; // tokens before the block's first key
+    int from = blind > 0 ? blind : 0;
+    struct tile tile = {
+        .out = s->scores,
+        .out_stride = KEY_BLOCK,
+        .left = job->queries + (size_t)from * job->query_stride + place,
+        .left_stride = job->query_stride,
+        .depth = job->head_dim,
+        .lanes = TILE_ROWS,
+    };
+    for (int k = 0; k < keys; k += TILE_ROWS) {
+        tile.panel = s->key_panels + (size_t)k * (size_t)job->head_dim;
+        tile.out = s->scores + k;
+        tile_all(job->tokens - from, tile);
+    }
+    float *out = job->out + (size_t)from * job->out_stride + place;
+    for (int t = from; t < job->tokens; t++) {
+        int sees = job->first_position + t + 1 - first_key;
+        int at = head * KERNELS_ATTEND_TOKENS + t;
+        take_block(s->scores + (size_t)(t - from) * KEY_BLOCK,
+                   out + (size_t)(t - from) * job->out_stride, &s->most[at], &s->sum[at],
+                   sees < keys ? sees : keys, keys, job->head_dim);
+    }
+    for (int p = 0; p < panels_of(job->head_dim); p++) {
+        int left = job->head_dim - p * TILE_ROWS;
+        tile_all(job->tokens - from,
+                 (struct tile){
+                     .out = out + p * TILE_ROWS,
+                     .out_stride = job->out_stride,
+                     .left = s->scores,
+                     .left_stride = KEY_BLOCK,
+                     .panel = s->value_panels + (size_t)p * KEY_BLOCK * TILE_ROWS,
+                     .depth = keys,
+                     .lanes = left < TILE_ROWS ? left : TILE_ROWS,
+                     .add = true,
+                 });
+    }
+}
+
+static void attend_many(const struct attention *job) {
+    struct attend_scratch s = cut_scratch(job);
+    size_t width = (size_t)job->heads * (size_t)job->head_dim;
+    for (int t = 0; t < job->tokens; t++)
+        memset(job->out + (size_t)t * job->out_stride, 0, width * sizeof(float));
+    for (int i = 0; i < job->heads * KERNELS_ATTEND_TOKENS; i++) {
+        s.most[i] = -INFINITY;
+        s.sum[i] = 0;
+    }
+    int positions = job->first_position + job->tokens;
+    for (int k = 0; k < positions; k += KEY_BLOCK) {
+        int keys = positions - k < KEY_BLOCK ? positions - k : KEY_BLOCK;
+        load_block(&s, job, k, keys);
+        for (int h = 0; h < job->heads; h++)
+            attend_block(&s, job, h, k, keys);
+    }
+    for (int t = 0; t < job->tokens; t++) {
+        for (size_t c = 0; c < width; c++) {
+            size_t head = c / (size_t)job->head_dim;
+            job->out[(size_t)t * job->out_stride + c] /=
+                s.sum[head * KERNELS_ATTEND_TOKENS + (size_t)t];
+        }
+    }
+}
+
+static void attend(const struct attention *job) {
+    if (job->tokens == 1)
+        attend_one(job);
+    else
+        attend_many(job);
+}
+
+const struct kernels KERNELS_NAME = {
+    .isa = KERNELS_ISA,
+    .panel_rows = TILE_ROWS,
+    .widen = widen,
+    .rms_norm = rms_norm,
+    .matmul = matmul,
+    .swiglu = swiglu,
+    .attend = attend,
+    .attend_floats = attend_floats,
+};
+
+#endif

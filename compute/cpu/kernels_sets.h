@@ -1,0 +1,14 @@
+// The sets that kernels_body.h was compiled into. Only kernels.c, which knows what
+// the processor can run, and the three files that make them may include this.
+#ifndef COMPUTE_CPU_KERNELS_SETS_H
+#define COMPUTE_CPU_KERNELS_SETS_H
+
+#include "kernels.h"
+
+extern const struct kernels kernels_plain;
+#if defined(__x86_64__)
+extern const struct kernels kernels_avx2;
+extern const struct kernels kernels_avx512;
+#endif
+
+#endif

@@ -1,0 +1,251 @@
+// See threads.h. One idea serves start, barrier and end: a gate, which is a number
+// that only grows. Waiting is looking until it differs from the number seen before;
+// opening is adding one. All that is shared is a C11 atomic with its order, so that
+// a race checker understands it; the kernel is asked only by those who gave up
+// looking. Must not take locks: a member may be stopped anywhere by the scheduler.
+#include "threads.h"
+
+#include "compute/stopwatch.h"
+#include "compute/why.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+enum {
+    // A barrier's usual wait is below 2 us; a sleeper is back after 4 to 40 us.
+    LOOK_LONG_NS = 10000,
+    LOOK_SHORT_NS = 1000,
+    LOOKS_A_CLOCK_READ = 8,
+    MOST_SHORT_LOOKS = 64,
+    CACHE_LINE_BYTES = 64,
+};
+
+// On a cache line of its own: members look at it in a loop.
+struct gate {
+    _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t number;
+    _Atomic int sleepers; // members in the kernel, or about to be
+};
+
+// A member and what it has learnt about waiting; written by itself only.
+struct seat {
+    _Alignas(CACHE_LINE_BYTES) struct threads *threads;
+    int member;
+    int short_looks; // so many more waits get a short look
+    int penalty;     // short looks after the last long look in vain
+    pthread_t thread;
+};
+
+struct threads {
+    // Set at creation.
+    int count;
+    int started;        // threads running besides the caller
+    struct seat *seats; // [count]
+    // Written by member 0 before it opens `start`.
+    threads_work_fn *work; // NULL: go home
+    void *context;
+    // Shared.
+    struct gate start, meet;
+    _Alignas(CACHE_LINE_BYTES) _Atomic int arrived; // at the barrier
+};
+
+// --- The gate ---
+
+static void pause_briefly(void) {
+#if defined(__SSE2__)
+    _mm_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+// Looks for about `most_ns`. True: the gate has opened.
+static bool look(const struct gate *gate, uint32_t seen, int64_t most_ns) {
+    int64_t give_up_ns = 0;
+    for (;;) {
+        for (int i = 0; i < LOOKS_A_CLOCK_READ; i++) {
+            if (atomic_load_explicit(&gate->number, memory_order_acquire) != seen)
+                return true;
+            pause_briefly();
+        }
+        int64_t now_ns = stopwatch_now_ns();
+        if (give_up_ns == 0)
+            give_up_ns = now_ns + most_ns;
+        else if (now_ns >= give_up_ns)
+            return false;
+    }
+}
+
+// The kernel compares the number once more under its own lock, so an opening
+// between our last look and the sleep is not missed; an interrupted or untimely
+// return just looks again.
+static void gate_sleep(struct gate *gate, uint32_t seen) {
+    atomic_fetch_add(&gate->sleepers, 1);
+    while (atomic_load(&gate->number) == seen)
+        syscall(SYS_futex, &gate->number, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+    atomic_fetch_sub(&gate->sleepers, 1);
+}
+
+// A long look in vain means that the others are not running: our core may be what
+// they wait for. So more and more short looks follow before the next long one; a
+// long look with success ends that.
+static void wait_at_barrier(struct gate *gate, uint32_t seen, struct seat *seat) {
+    bool is_long = seat->short_looks == 0;
+    bool is_open = look(gate, seen, is_long ? LOOK_LONG_NS : LOOK_SHORT_NS);
+    if (!is_long) {
+        seat->short_looks--;
+    } else if (is_open) {
+        seat->penalty = 1;
+    } else {
+        seat->penalty = seat->penalty < MOST_SHORT_LOOKS / 2 ? seat->penalty * 2 : MOST_SHORT_LOOKS;
+        seat->short_looks = seat->penalty;
+    }
+    if (!is_open)
+        gate_sleep(gate, seen);
+}
+
+// Both the number and the count of sleepers are sequentially consistent: either
+// we see the sleeper, or it sees the new number.
+static void gate_open(struct gate *gate) {
+    atomic_fetch_add(&gate->number, 1);
+    if (atomic_load(&gate->sleepers) > 0)
+        syscall(SYS_futex, &gate->number, FUTEX_WAKE_PRIVATE, THREADS_MAX, NULL, NULL, 0);
+}
+
+void threads_barrier(struct threads *threads, int member) {
+    // Nobody can open the gate before we have arrived, so this is the number to
+    // wait on.
+    uint32_t seen = atomic_load_explicit(&threads->meet.number, memory_order_relaxed);
+    int before = atomic_fetch_add_explicit(&threads->arrived, 1, memory_order_acq_rel);
+    if (before + 1 < threads->count) {
+        wait_at_barrier(&threads->meet, seen, &threads->seats[member]);
+        return;
+    }
+    atomic_store_explicit(&threads->arrived, 0, memory_order_relaxed);
+    gate_open(&threads->meet);
+}
+
+// --- Floats that are almost zero ---
+
+// Arithmetic on subnormal floats is slow on many processors; results that small
+// do not matter here. Returns the setting before, for restore_floats.
+static uint64_t flush_subnormals(void) {
+#if defined(__SSE2__)
+    unsigned before = _mm_getcsr();
+    _mm_setcsr(before | 0x8040u); // flush to zero, denormals are zero
+    return before;
+#elif defined(__aarch64__)
+    uint64_t before;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(before));
+    __asm__ volatile("msr fpcr, %0" : : "r"(before | (uint64_t)1 << 24));
+    return before;
+#else
+    return 0;
+#endif
+}
+
+static void restore_floats(uint64_t before) {
+#if defined(__SSE2__)
+    _mm_setcsr((unsigned)before);
+#elif defined(__aarch64__)
+    __asm__ volatile("msr fpcr, %0" : : "r"(before));
+#else
+    (void)before;
+#endif
+}
+
+// --- The team ---
+
+static void *live(void *argument) {
+    struct seat *seat = argument;
+    struct threads *threads = seat->threads;
+    flush_subnormals();
+    for (uint32_t seen = 0;; seen++) {
+        if (!look(&threads->start, seen, LOOK_LONG_NS))
+            gate_sleep(&threads->start, seen);
+        if (!threads->work)
+            return NULL;
+        threads->work(threads->context, seat->member);
+        threads_barrier(threads, seat->member);
+    }
+}
+
+void threads_run(struct threads *threads, threads_work_fn *work, void *context) {
+    threads->work = work;
+    threads->context = context;
+    uint64_t floats = flush_subnormals();
+    gate_open(&threads->start);
+    work(context, 0);
+    threads_barrier(threads, 0);
+    restore_floats(floats);
+}
+
+static bool start_members(struct threads *threads, char *why) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = 0;
+    for (int i = 1; i < threads->count && error == 0; i++) {
+        error = pthread_create(&threads->seats[i].thread, NULL, live, &threads->seats[i]);
+        threads->started += error == 0;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error)
+        return why_set(why, "cannot start thread %d of %d: %s; ask for fewer threads",
+                       threads->started + 2, threads->count, strerror(error));
+    return true;
+}
+
+// Zeroed memory in whole cache lines; `bytes` is a multiple of one.
+static void *take_lines(size_t bytes) {
+    void *memory = aligned_alloc(CACHE_LINE_BYTES, bytes);
+    return memory ? memset(memory, 0, bytes) : NULL;
+}
+
+bool threads_create(struct threads **out, int count, char *why) {
+    *out = NULL;
+    if (count < 1 || count > THREADS_MAX)
+        return why_set(why, "threads: %d asked for, expected 1 to %d", count, THREADS_MAX);
+    struct threads *threads = take_lines(sizeof(*threads));
+    if (!threads)
+        return why_set(why, "threads: out of memory");
+    threads->count = count;
+    threads->seats = take_lines((size_t)count * sizeof(*threads->seats));
+    if (!threads->seats) {
+        threads_destroy(threads);
+        return why_set(why, "threads: out of memory");
+    }
+    for (int i = 0; i < count; i++)
+        threads->seats[i] = (struct seat){.threads = threads, .member = i, .penalty = 1};
+    if (!start_members(threads, why)) {
+        threads_destroy(threads);
+        return false;
+    }
+    *out = threads;
+    return true;
+}
+
+void threads_destroy(struct threads *threads) {
+    if (!threads)
+        return;
+    threads->work = NULL;
+    gate_open(&threads->start);
+    for (int i = 1; i <= threads->started; i++)
+        pthread_join(threads->seats[i].thread, NULL);
+    free(threads->seats);
+    free(threads);
+}
+
+int threads_count(const struct threads *threads) {
+    return threads->count;
+}

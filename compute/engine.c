@@ -1,0 +1,440 @@
+// See engine.h. The worker sleeps until a request is there, measures it, puts the
+// result where it can be taken, and sleeps again. A new request and the wish to
+// stop are the same to a measurement under way: one atomic flag, which the worker
+// clears under the lock when it takes the next request. The lock is held for
+// copies only, never across a pass, a callback or an allocation.
+#include "engine.h"
+
+#include "backend.h"
+#include "generate.h"
+#include "model.h"
+#include "stopwatch.h"
+#include "why.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// What worker and owner exchange; on the heap of its own, because a getter of a
+// const engine locks it too.
+struct exchange {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    // Under lock.
+    bool is_closing;
+    bool has_request;              // one the worker has not taken yet
+    struct engine_request request; // its prompt is owned
+    struct engine_status status;
+    bool has_result;
+    struct measure_result result; // while has_result
+    // Without.
+    _Atomic bool stop, busy;
+    _Atomic uint32_t live_request; // whose cold run `publish` shows
+    struct publish publish;
+};
+
+struct engine {
+    // Set at open.
+    const struct backend *backend;
+    struct backend_state *state;
+    struct model *model;
+    struct tokenizer *tokenizer;
+    struct generate_scratch scratch;
+    struct run_info info;
+    int context;
+    struct exchange *exchange;
+    pthread_t worker;
+    bool has_worker;
+    // The owner's.
+    uint32_t requested; // number of the last request
+    bool is_taken;      // its result has been moved out, and the cold run with it
+    // Set before the first request.
+    void (*wake)(void *context);
+    void *wake_context;
+    // The worker's.
+    uint32_t working_on;
+    struct measure_result work;            // of the request at hand or the last one
+    int32_t checked[MEASURE_CHECK_TOKENS]; // the prompt whose prefill was checked last
+    int checked_count;
+};
+
+// --- The worker ---
+
+static void wake_owner(void *context) {
+    const struct engine *engine = context;
+    if (engine->wake)
+        engine->wake(engine->wake_context);
+}
+
+// A status of a request that has been overtaken is no news.
+static void set_status(struct engine *engine, const struct engine_status *status) {
+    struct exchange *x = engine->exchange;
+    pthread_mutex_lock(&x->lock);
+    bool is_news = x->status.request == status->request && !x->has_request;
+    if (is_news)
+        x->status = *status;
+    pthread_mutex_unlock(&x->lock);
+    if (is_news)
+        wake_owner(engine);
+}
+
+static void on_cold(void *context) {
+    struct engine *engine = context;
+    atomic_store(&engine->exchange->live_request, engine->working_on);
+}
+
+static void on_progress(void *context, enum measure_stage stage, int done, int total) {
+    static const enum engine_stage stages[] = {
+        [MEASURE_COLD] = ENGINE_COLD,
+        [MEASURE_WARM] = ENGINE_WARM,
+        [MEASURE_REPEAT] = ENGINE_REPEAT,
+    };
+    struct engine *engine = context;
+    set_status(engine, &(struct engine_status){
+                           .stage = stages[stage],
+                           .done = done,
+                           .total = total,
+                           .request = engine->working_on,
+                       });
+}
+
+static struct generate request_of(const struct engine *engine,
+                                  const struct engine_request *request) {
+    return (struct generate){
+        .backend = engine->backend,
+        .state = engine->state,
+        .tokenizer = engine->tokenizer,
+        .scratch = &engine->scratch,
+        .vocab = engine->model->shape.vocab,
+        .context = engine->context,
+        .prompt = request->prompt,
+        .prompt_count = request->prompt_count,
+        .answer_tokens = request->answer_tokens,
+        .answer_limit = request->answer_limit,
+        .sampler = {.temperature = request->temperature,
+                    .top_p_unit = request->top_p_unit,
+                    .seed = request->seed},
+        .stop = &engine->exchange->stop,
+        .busy = &engine->exchange->busy,
+    };
+}
+
+static int checked_part(const struct engine_request *request) {
+    return request->prompt_count < MEASURE_CHECK_TOKENS ? request->prompt_count
+                                                        : MEASURE_CHECK_TOKENS;
+}
+
+static bool is_checked(const struct engine *engine, const struct engine_request *request) {
+    int count = checked_part(request);
+    return engine->checked_count == count &&
+           memcmp(engine->checked, request->prompt, (size_t)count * sizeof(int32_t)) == 0;
+}
+
+static void remember_check(struct engine *engine, const struct engine_request *request) {
+    engine->checked_count = checked_part(request);
+    memcpy(engine->checked, request->prompt, (size_t)engine->checked_count * sizeof(int32_t));
+}
+
+// Hands the result over, unless another request came meanwhile.
+static void finish(struct engine *engine, enum generate_end end, const char *why) {
+    struct exchange *x = engine->exchange;
+    struct engine_status status = {.request = engine->working_on};
+    status.stage = end == GENERATE_DONE      ? ENGINE_DONE
+                   : end == GENERATE_STOPPED ? ENGINE_IDLE
+                                             : ENGINE_FAILED;
+    if (end == GENERATE_FAILED)
+        snprintf(status.why, sizeof(status.why), "%s", why);
+    pthread_mutex_lock(&x->lock);
+    bool is_wanted = !x->has_request && x->status.request == engine->working_on;
+    if (is_wanted) {
+        x->status = status;
+        x->has_result = end == GENERATE_DONE;
+        if (x->has_result) {
+            x->result = engine->work;
+            memset(&engine->work, 0, sizeof(engine->work));
+        }
+    }
+    pthread_mutex_unlock(&x->lock);
+    if (is_wanted)
+        wake_owner(engine);
+}
+
+static void work_on(struct engine *engine, const struct engine_request *request) {
+    char why[WHY_BYTES] = "";
+    struct generate generate = request_of(engine, request);
+    generate.on_grown = wake_owner;
+    generate.watcher = engine;
+    struct run_info info = engine->info;
+    stopwatch_utc_date(info.date);
+    measure_clear(&engine->work);
+    enum generate_end end = measure_run(&engine->work,
+                                        &(struct measure_plan){
+                                            .generate = &generate,
+                                            .info = &info,
+                                            .repeats = request->repeats,
+                                            .budget_ns = request->budget_ns,
+                                            .pause_ns = request->pause_ns,
+                                            .is_checked = is_checked(engine, request),
+                                            .publish = &engine->exchange->publish,
+                                            .on_cold = on_cold,
+                                            .on_progress = on_progress,
+                                            .context = engine,
+                                        },
+                                        why);
+    if (engine->work.prefill_checked)
+        remember_check(engine, request);
+    finish(engine, end, why);
+}
+
+// Waits for a request and moves it out. False: the engine is closing.
+static bool take_request(struct engine *engine, struct engine_request *out,
+                         struct measure_result *dropped) {
+    struct exchange *x = engine->exchange;
+    pthread_mutex_lock(&x->lock);
+    while (!x->has_request && !x->is_closing)
+        pthread_cond_wait(&x->changed, &x->lock);
+    bool is_there = !x->is_closing;
+    memset(dropped, 0, sizeof(*dropped));
+    if (is_there) {
+        *out = x->request;
+        x->has_request = false;
+        engine->working_on = x->status.request;
+        atomic_store(&x->stop, false);
+        if (x->has_result)
+            *dropped = x->result;
+        x->has_result = false;
+    }
+    pthread_mutex_unlock(&x->lock);
+    return is_there;
+}
+
+static void *work(void *context) {
+    struct engine *engine = context;
+    struct engine_request request;
+    struct measure_result dropped;
+    while (take_request(engine, &request, &dropped)) {
+        measure_clear(&dropped);
+        work_on(engine, &request);
+        free((void *)(uintptr_t)request.prompt); // owned by the exchange, see engine_start
+    }
+    return NULL;
+}
+
+// --- Opening and closing ---
+
+static bool pick_backend(struct engine *engine, const char *device, char *why) {
+    if (device && strcmp(device, "auto") != 0 && strcmp(device, backend_cpu.name) != 0)
+        return why_set(why, "device '%s' is not known here: use auto or cpu", device);
+    engine->backend = &backend_cpu;
+    return engine->backend->available(why);
+}
+
+static void describe_model(struct engine *engine) {
+    const struct model *model = engine->model;
+    struct run_info *info = &engine->info;
+    info->origin = RUN_MEASURED;
+    info->counting = RUN_ENGINE;
+    snprintf(info->model, sizeof(info->model), "%s", model->name);
+    snprintf(info->weights, sizeof(info->weights), "%s", model->weights);
+    snprintf(info->weight_type, sizeof(info->weight_type), "%s", model_weight_type(model));
+    snprintf(info->clock, sizeof(info->clock), "CLOCK_MONOTONIC");
+    info->layers = model->shape.layers;
+    info->heads = model->shape.heads;
+    info->kv_heads = model->shape.kv_heads;
+    info->head_dim = model->shape.head_dim;
+    info->weight_bytes = model_step_weight_bytes(model);
+    engine->backend->fill_info(engine->state, info);
+}
+
+static bool open_model(struct engine *engine, const struct engine_opts *opts, char *why) {
+    if (!model_open(&engine->model, opts->model_path, why))
+        return false;
+    if (opts->bundled)
+        snprintf(engine->model->weights, sizeof(engine->model->weights), "bundled");
+    int most = engine->model->shape.context;
+    engine->context = opts->context ? opts->context : most < ENGINE_CONTEXT ? most : ENGINE_CONTEXT;
+    struct backend_opts backend = {.threads = opts->threads, .context = engine->context};
+    if (!tokenizer_open(&engine->tokenizer, engine->model->file, why) ||
+        !engine->backend->open(&engine->state, engine->model, &backend, why) ||
+        !generate_scratch_create(&engine->scratch, engine->tokenizer, engine->model->shape.vocab,
+                                 why))
+        return false;
+    describe_model(engine);
+    return true;
+}
+
+static struct exchange *create_exchange(void) {
+    struct exchange *x = calloc(1, sizeof(*x));
+    if (!x)
+        return NULL;
+    pthread_mutex_init(&x->lock, NULL); // cannot fail with default attributes
+    pthread_cond_init(&x->changed, NULL);
+    return x;
+}
+
+static bool start_worker(struct engine *engine, char *why) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&engine->worker, NULL, work, engine);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    engine->has_worker = error == 0;
+    return error == 0 || why_set(why, "cannot start the worker thread: %s", strerror(error));
+}
+
+bool engine_open(struct engine **out, const struct engine_opts *opts, char *why) {
+    *out = NULL;
+    struct engine *engine = calloc(1, sizeof(*engine));
+    if (!engine)
+        return why_set(why, "the engine is out of memory");
+    engine->exchange = create_exchange();
+    bool is_good = engine->exchange || why_set(why, "the engine is out of memory");
+    if (!is_good || !pick_backend(engine, opts->device, why) || !open_model(engine, opts, why) ||
+        !start_worker(engine, why)) {
+        engine_close(engine);
+        return false;
+    }
+    *out = engine;
+    return true;
+}
+
+static void destroy_exchange(struct exchange *x) {
+    if (!x)
+        return;
+    if (x->has_request)
+        free((void *)(uintptr_t)x->request.prompt);
+    if (x->has_result)
+        measure_clear(&x->result);
+    pthread_cond_destroy(&x->changed);
+    pthread_mutex_destroy(&x->lock);
+    free(x);
+}
+
+void engine_close(struct engine *engine) {
+    if (!engine)
+        return;
+    if (engine->has_worker) {
+        struct exchange *x = engine->exchange;
+        pthread_mutex_lock(&x->lock);
+        x->is_closing = true;
+        atomic_store(&x->stop, true);
+        pthread_cond_signal(&x->changed);
+        pthread_mutex_unlock(&x->lock);
+        pthread_join(engine->worker, NULL);
+    }
+    destroy_exchange(engine->exchange);
+    measure_clear(&engine->work);
+    generate_scratch_clear(&engine->scratch);
+    if (engine->state)
+        engine->backend->close(engine->state);
+    tokenizer_close(engine->tokenizer);
+    model_close(engine->model);
+    free(engine);
+}
+
+// --- What the owner asks ---
+
+const struct tokenizer *engine_tokenizer(const struct engine *engine) {
+    return engine->tokenizer;
+}
+
+int engine_context(const struct engine *engine) {
+    return engine->context;
+}
+
+void engine_fill_info(const struct engine *engine, struct run_info *info) {
+    *info = engine->info;
+}
+
+void engine_on_change(struct engine *engine, void (*wake)(void *context), void *context) {
+    engine->wake = wake;
+    engine->wake_context = context;
+}
+
+static bool check_request(const struct engine *engine, const struct engine_request *request,
+                          char *why) {
+    if (request->repeats < 1 || request->repeats > MEASURE_MAX_REPEATS)
+        return why_set(why, "%d repeats were asked for, expected 1 to %d", request->repeats,
+                       MEASURE_MAX_REPEATS);
+    if (request->budget_ns < 0 || request->pause_ns < 0)
+        return why_set(why, "a measurement's budget and pauses cannot be negative");
+    struct generate generate = request_of(engine, request);
+    return generate_check(&generate, why);
+}
+
+bool engine_start(struct engine *engine, const struct engine_request *request, char *why) {
+    if (!check_request(engine, request, why))
+        return false;
+    struct engine_request mine = *request;
+    size_t bytes = (size_t)request->prompt_count * sizeof(*request->prompt);
+    int32_t *prompt = malloc(bytes);
+    if (!prompt)
+        return why_set(why, "no memory for a prompt of %d tokens", request->prompt_count);
+    memcpy(prompt, request->prompt, bytes);
+    mine.prompt = prompt;
+    engine->is_taken = false;
+    engine->requested++;
+
+    struct exchange *x = engine->exchange;
+    pthread_mutex_lock(&x->lock);
+    const int32_t *overtaken = x->has_request ? x->request.prompt : NULL;
+    x->request = mine;
+    x->has_request = true;
+    x->status =
+        (struct engine_status){.stage = ENGINE_COLD, .total = 1, .request = engine->requested};
+    atomic_store(&x->stop, true); // until the worker takes this one
+    pthread_cond_signal(&x->changed);
+    pthread_mutex_unlock(&x->lock);
+    free((void *)(uintptr_t)overtaken);
+    return true;
+}
+
+void engine_stop(struct engine *engine) {
+    struct exchange *x = engine->exchange;
+    pthread_mutex_lock(&x->lock);
+    const int32_t *forgotten = x->has_request ? x->request.prompt : NULL;
+    if (x->has_request) {
+        x->has_request = false;
+        x->status.stage = ENGINE_IDLE;
+    }
+    atomic_store(&x->stop, true);
+    pthread_mutex_unlock(&x->lock);
+    free((void *)(uintptr_t)forgotten);
+}
+
+void engine_poll(const struct engine *engine, struct engine_status *out) {
+    struct exchange *x = engine->exchange;
+    pthread_mutex_lock(&x->lock);
+    *out = x->status;
+    pthread_mutex_unlock(&x->lock);
+}
+
+bool engine_live(const struct engine *engine, struct run *out) {
+    const struct exchange *x = engine->exchange;
+    // An older request's cold run may be freed at any moment now.
+    if (engine->is_taken || engine->requested == 0 ||
+        atomic_load(&x->live_request) != engine->requested)
+        return false;
+    return publish_prefix(&x->publish, out, NULL);
+}
+
+bool engine_is_busy(const struct engine *engine) {
+    return atomic_load_explicit(&engine->exchange->busy, memory_order_relaxed);
+}
+
+bool engine_take(struct engine *engine, struct measure_result *out) {
+    struct exchange *x = engine->exchange;
+    pthread_mutex_lock(&x->lock);
+    bool is_there = x->has_result && !x->has_request;
+    if (is_there) {
+        *out = x->result;
+        x->has_result = false;
+    }
+    pthread_mutex_unlock(&x->lock);
+    if (is_there)
+        engine->is_taken = true;
+    return is_there;
+}

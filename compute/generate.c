@@ -1,0 +1,298 @@
+// See generate.h. The loop is: begin a pass, compute it, choose a token, mark it,
+// publish. Must not do anything between two stamps that a measured stage did not
+// need, and nothing at all that can block.
+#include "generate.h"
+
+#include "stopwatch.h"
+#include "why.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// One answer under way.
+struct answer {
+    const struct generate *generate;
+    struct run *run;
+    struct publish *publish;
+    struct sampler sampler;
+    int64_t origin_ns; // of the run's clock
+    int64_t woke_ns;   // when on_grown was called last, run time
+    bool is_broken;    // a mark was refused; `why` is set
+    char *why;
+};
+
+// --- What is set up once ---
+
+static int count_ends(const struct tokenizer *tokenizer, int vocab, int32_t *out) {
+    int count = 0;
+    for (int32_t id = 0; id < vocab; id++) {
+        if (!tokenizer_is_end(tokenizer, id))
+            continue;
+        if (out)
+            out[count] = id;
+        count++;
+    }
+    return count;
+}
+
+bool generate_scratch_create(struct generate_scratch *out, const struct tokenizer *tokenizer,
+                             int vocab, char *why) {
+    size_t count = (size_t)vocab;
+    int end_count = count_ends(tokenizer, vocab, NULL);
+    *out = (struct generate_scratch){
+        .logits = calloc(count, sizeof(float)),
+        .sorted = calloc(count, sizeof(float)),
+        .order = calloc(count, sizeof(int32_t)),
+        .ends = calloc((size_t)end_count + 1, sizeof(int32_t)),
+        .end_count = end_count,
+    };
+    if (!out->logits || !out->sorted || !out->order || !out->ends) {
+        generate_scratch_clear(out);
+        return why_set(why, "no memory for the scores of %d tokens", vocab);
+    }
+    // Every page is there before the first measurement.
+    memset(out->logits, 0, count * sizeof(float));
+    memset(out->sorted, 0, count * sizeof(float));
+    memset(out->order, 0, count * sizeof(int32_t));
+    count_ends(tokenizer, vocab, out->ends);
+    return true;
+}
+
+void generate_scratch_clear(struct generate_scratch *scratch) {
+    free(scratch->logits);
+    free(scratch->sorted);
+    free(scratch->order);
+    free(scratch->ends);
+    memset(scratch, 0, sizeof(*scratch));
+}
+
+// --- The request ---
+
+// The newest token is never fed back, so the last answer token needs no room.
+static int most_answers(const struct generate *g) {
+    return g->context - g->prompt_count + 1;
+}
+
+static bool check_length(const struct generate *g, char *why) {
+    if (!g->prompt || g->prompt_count < 1)
+        return why_set(why, "the prompt is empty: give it at least one token");
+    if (g->prompt_count > g->context)
+        return why_set(why, "the prompt has %d tokens and the context holds %d: shorten the prompt",
+                       g->prompt_count, g->context);
+    if (g->answer_tokens < 0 || (g->answer_tokens == 0 && g->answer_limit < 1))
+        return why_set(why, "an answer of %d tokens was asked for, expected at least 1",
+                       g->answer_tokens < 0 ? g->answer_tokens : g->answer_limit);
+    if (g->answer_tokens > most_answers(g))
+        return why_set(why,
+                       "%d prompt and %d answer tokens do not fit into a context of %d: ask for "
+                       "at most %d answer tokens",
+                       g->prompt_count, g->answer_tokens, g->context, most_answers(g));
+    return true;
+}
+
+static bool check_sampling(const struct sampler *sampler, char *why) {
+    if (!(sampler->temperature >= 0 && sampler->temperature <= 100))
+        return why_set(why, "a temperature of %g was asked for, expected 0 to 100",
+                       (double)sampler->temperature);
+    if (sampler->temperature > 0 && !(sampler->top_p_unit > 0 && sampler->top_p_unit <= 1))
+        return why_set(why, "a top-p of %g was asked for, expected more than 0 and at most 1",
+                       (double)sampler->top_p_unit);
+    return true;
+}
+
+bool generate_check(const struct generate *g, char *why) {
+    if (!check_length(g, why) || !check_sampling(&g->sampler, why))
+        return false;
+    for (int i = 0; i < g->prompt_count; i++) {
+        if (g->prompt[i] < 0 || g->prompt[i] >= g->vocab)
+            return why_set(why, "prompt token %d has id %d, this model knows ids 0 to %d", i,
+                           (int)g->prompt[i], g->vocab - 1);
+    }
+    return true;
+}
+
+static int answer_limit(const struct generate *g) {
+    int wanted = g->answer_tokens > 0 ? g->answer_tokens : g->answer_limit;
+    return wanted < most_answers(g) ? wanted : most_answers(g);
+}
+
+bool generate_prepare(struct run **out, const struct generate *g, const struct run_info *info,
+                      char *why) {
+    struct run_info full = *info;
+    full.origin = RUN_MEASURED;
+    full.counting = RUN_ENGINE;
+    full.prompt_tokens = g->prompt_count;
+    full.answer_limit = answer_limit(g);
+    full.forced_length = g->answer_tokens > 0;
+    full.seed = g->sampler.seed;
+    int chunks = (g->prompt_count + BACKEND_PREFILL_CHUNK - 1) / BACKEND_PREFILL_CHUNK;
+    if (!run_create(out, &full, chunks, why))
+        return false;
+    for (int i = 0; i < g->prompt_count; i++) {
+        size_t bytes;
+        const char *text = tokenizer_text(g->tokenizer, g->prompt[i], &bytes);
+        bool is_control = tokenizer_is_control(g->tokenizer, g->prompt[i]);
+        if (!run_add_prompt_token(*out, g->prompt[i], text, bytes, is_control, why)) {
+            run_destroy(*out);
+            *out = NULL;
+            return false;
+        }
+    }
+    return true;
+}
+
+// --- One answer ---
+
+static void wake(struct answer *a, int64_t now_ns) {
+    if (!a->generate->on_grown || now_ns - a->woke_ns < GENERATE_WAKE_NS)
+        return;
+    a->woke_ns = now_ns;
+    a->generate->on_grown(a->generate->watcher);
+}
+
+static void add_mark(struct answer *a, int64_t end_ns) {
+    if (a->is_broken)
+        return;
+    if (!run_add_mark(a->run, end_ns - a->origin_ns, a->why)) {
+        a->is_broken = true;
+        return;
+    }
+    if (!a->publish)
+        return;
+    publish_marks(a->publish, a->run);
+    wake(a, end_ns - a->origin_ns);
+}
+
+static void on_mark(void *context, int stage, int64_t end_ns) {
+    (void)stage; // the run counts for itself
+    add_mark(context, end_ns);
+}
+
+static bool is_stopped(void *context) {
+    const struct answer *a = context;
+    const _Atomic bool *stop = a->generate->stop;
+    return stop && atomic_load_explicit(stop, memory_order_relaxed);
+}
+
+// The token that the logits give, into the run; -1 with `why` when they are not
+// numbers.
+static int32_t choose(struct answer *a) {
+    const struct generate *g = a->generate;
+    const struct generate_scratch *s = g->scratch;
+    bool is_forced = g->answer_tokens > 0;
+    int32_t id = sampler_next(&a->sampler, s->logits, g->vocab, s->sorted, s->order,
+                              is_forced ? s->ends : NULL, is_forced ? s->end_count : 0);
+    if (id < 0 || id >= g->vocab || !isfinite(s->logits[id])) {
+        why_set(a->why, "the scores of answer token %d are not numbers: the weights are damaged",
+                a->run->answer_count + 1);
+        return -1;
+    }
+    size_t bytes;
+    const char *text = tokenizer_text(g->tokenizer, id, &bytes);
+    bool is_control = tokenizer_is_control(g->tokenizer, id);
+    return run_add_answer_token(a->run, id, text, bytes, is_control, a->why) ? id : -1;
+}
+
+// One pass over `count` tokens, from its start to its output mark. *id: the token
+// it yields, when it yields one.
+static enum generate_end do_pass(struct answer *a, const struct run_pass *pass,
+                                 const int32_t *tokens, int32_t *id) {
+    const struct generate *g = a->generate;
+    bool yields = pass->yields >= 0;
+    struct run_pass begun = *pass;
+    int64_t now_ns = stopwatch_now_ns();
+    if (a->origin_ns < 0)
+        a->origin_ns = now_ns;
+    begun.start_ns = now_ns - a->origin_ns;
+    if (!run_begin_pass(a->run, &begun, a->why))
+        return GENERATE_FAILED;
+    if (!g->backend->pass(g->state,
+                          &(struct backend_pass){
+                              .tokens = tokens,
+                              .count = pass->column_count,
+                              .first_position = pass->first_column,
+                              .logits = yields ? g->scratch->logits : NULL,
+                              .on_mark = on_mark,
+                              .is_stopped = is_stopped,
+                              .context = a,
+                          },
+                          a->why))
+        return is_stopped(a) ? GENERATE_STOPPED : GENERATE_FAILED;
+    if (yields) {
+        *id = choose(a);
+        if (*id < 0)
+            return GENERATE_FAILED;
+    }
+    add_mark(a, stopwatch_now_ns());
+    return a->is_broken ? GENERATE_FAILED : GENERATE_DONE;
+}
+
+static enum generate_end prefill(struct answer *a, int32_t *id) {
+    const struct generate *g = a->generate;
+    for (int first = 0; first < g->prompt_count; first += BACKEND_PREFILL_CHUNK) {
+        int left = g->prompt_count - first;
+        bool is_last = left <= BACKEND_PREFILL_CHUNK;
+        struct run_pass pass = {
+            .phase = RUN_PREFILL,
+            .first_column = first,
+            .column_count = is_last ? left : BACKEND_PREFILL_CHUNK,
+            .yields = is_last ? 0 : -1,
+        };
+        enum generate_end end = do_pass(a, &pass, g->prompt + first, id);
+        if (end != GENERATE_DONE)
+            return end;
+    }
+    return GENERATE_DONE;
+}
+
+static enum generate_end decode(struct answer *a, int32_t id) {
+    const struct generate *g = a->generate;
+    for (int n = 1; n < a->run->info.answer_limit; n++) {
+        if (g->answer_tokens == 0 && tokenizer_is_end(g->tokenizer, id))
+            return GENERATE_DONE;
+        if (is_stopped(a)) {
+            why_set(a->why, "stopped");
+            return GENERATE_STOPPED;
+        }
+        struct run_pass pass = {
+            .phase = RUN_DECODE,
+            .first_column = g->prompt_count + n - 1,
+            .column_count = 1,
+            .yields = n,
+        };
+        int32_t fed = id;
+        enum generate_end end = do_pass(a, &pass, &fed, &id);
+        if (end != GENERATE_DONE)
+            return end;
+    }
+    return GENERATE_DONE;
+}
+
+static void set_busy(const struct generate *g, bool is_busy) {
+    if (g->busy)
+        atomic_store_explicit(g->busy, is_busy, memory_order_relaxed);
+}
+
+enum generate_end generate_answer(struct run *run, const struct generate *g,
+                                  struct publish *publish, char *why) {
+    struct answer a = {
+        .generate = g,
+        .run = run,
+        .publish = publish,
+        .sampler = g->sampler,
+        .origin_ns = -1,
+        .why = why,
+    };
+    sampler_reset(&a.sampler);
+    set_busy(g, true);
+    int32_t id = -1;
+    enum generate_end end = prefill(&a, &id);
+    if (end == GENERATE_DONE)
+        end = decode(&a, id);
+    set_busy(g, false);
+    run_close(run, end == GENERATE_DONE ? RUN_COMPLETE : RUN_FAILED);
+    if (publish)
+        publish_end(publish, run);
+    return end;
+}

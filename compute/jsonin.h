@@ -1,0 +1,57 @@
+// JSON from outside, for the readers of schedules and run files: a file of
+// bounded size, syntax errors with file, line and column, and typed fields with
+// a range. Every reason names the file, the place and the field, and says what
+// was expected. It knows no format of its own.
+#ifndef COMPUTE_JSONIN_H
+#define COMPUTE_JSONIN_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// An object under reading and how to speak of it.
+struct jsonin {
+    const char *name;   // the file, for messages
+    char where[32];     // "info", "passes[3]"; empty at the top
+    const json_t *json; // the object; borrowed
+    char *why;
+};
+
+struct jsonin_range {
+    int64_t least, most; // both included
+};
+
+// The whole file, or pipe, of at most `max_bytes`. Owner: the caller, free().
+bool jsonin_read(char **text, size_t *bytes, const char *path, size_t max_bytes, char *why);
+
+// The value in `bytes` bytes at `json`; `first_line` is the line they begin at (1
+// for a whole file). Duplicate keys and anything after the value are errors.
+// Owner: the caller, json_decref. NULL with `why` on failure.
+json_t *jsonin_parse(const char *name, const char *json, size_t bytes, int first_line, char *why);
+
+// The end of a long file name, so that the reason after it is not cut off.
+const char *jsonin_short(const char *name);
+
+// A field of `at`: false with `why` when it is missing, of another type or out of
+// range. Texts are NUL-terminated into `out`. The object or array is borrowed.
+bool jsonin_int(const struct jsonin *at, const char *key, struct jsonin_range range, int64_t *out);
+bool jsonin_bool(const struct jsonin *at, const char *key, bool *out);
+bool jsonin_text(const struct jsonin *at, const char *key, char *out, size_t out_bytes);
+bool jsonin_array(const struct jsonin *at, const char *key, struct jsonin_range count,
+                  const json_t **out);
+
+// One value against a range; `what` names it in the reason.
+bool jsonin_value(const struct jsonin *at, const char *what, const json_t *value,
+                  struct jsonin_range range, int64_t *out);
+
+// Moves into the object at `key`, or into item `index` of `array` called `name`.
+bool jsonin_enter(struct jsonin *out, const struct jsonin *at, const char *key);
+bool jsonin_enter_item(struct jsonin *out, const struct jsonin *at, const char *name,
+                       const json_t *array, size_t index);
+
+// False with `why`, which begins with the file and the place.
+bool jsonin_fail(const struct jsonin *at, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

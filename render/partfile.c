@@ -1,0 +1,194 @@
+// See partfile.h. Names are tried with O_EXCL, so that two recordings never share
+// a part; the last step is renameat2, which can refuse to replace. Prints nothing.
+#include "partfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sink.h"
+
+enum { MAX_PARTS = 99 }; // parts of one name that may lie about
+
+// "film" of "dir/film.mp4": the length of the path without its ending.
+static size_t stem_bytes(const char *path) {
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    return dot && dot != name ? (size_t)(dot - path) : strlen(path);
+}
+
+// The folder `path` lies in, "." if it names none.
+static bool folder_of(char out[PARTFILE_PATH_BYTES], const char *path) {
+    const char *slash = strrchr(path, '/');
+    size_t bytes = slash ? (size_t)(slash - path) : 0;
+    if (bytes >= PARTFILE_PATH_BYTES)
+        return false;
+    if (!slash)
+        return snprintf(out, PARTFILE_PATH_BYTES, ".") > 0;
+    snprintf(out, PARTFILE_PATH_BYTES, "%.*s", (int)(bytes > 0 ? bytes : 1), path);
+    return true;
+}
+
+bool partfile_check_target(const char *path, bool overwrite, char why[256]) {
+    char folder[PARTFILE_PATH_BYTES];
+    // 32: room for ".part99" and an ending.
+    if (strlen(path) + 32 > PARTFILE_PATH_BYTES || !folder_of(folder, path))
+        return sink_refuse(why, "the file name is too long (%zu bytes)", strlen(path));
+    struct stat st;
+    if (stat(folder, &st) != 0 && errno != ENOENT && errno != ENOTDIR)
+        return sink_refuse(why, "can't look into the folder '%.120s': %s", folder,
+                           strerror(errno));
+    if (stat(folder, &st) != 0 || !S_ISDIR(st.st_mode))
+        return sink_refuse(why, "there is no folder '%.120s' to record into: create it first",
+                           folder);
+    if (access(folder, W_OK | X_OK) != 0)
+        return sink_refuse(why, "can't write in the folder '%.120s': %s", folder, strerror(errno));
+    if (lstat(path, &st) != 0)
+        return true;
+    if (S_ISLNK(st.st_mode) && stat(path, &st) != 0)
+        return sink_refuse(why, "'%.120s' is a link to nothing: remove it first", path);
+    if (!S_ISREG(st.st_mode))
+        return sink_refuse(why, "'%.120s' is there and is no plain file: choose another name",
+                           path);
+    if (!overwrite)
+        return sink_refuse(why, "'%.120s' exists: choose another name or allow it with --overwrite",
+                           path);
+    return true;
+}
+
+// Part number `number` of `path` in `out`. False: too long.
+static bool part_path(char out[PARTFILE_PATH_BYTES], const char *path, struct partfile_name name,
+                      int number) {
+    char digits[12] = "";
+    if (number > 1)
+        snprintf(digits, sizeof digits, "%d", number);
+    int bytes = snprintf(out, PARTFILE_PATH_BYTES, "%.*s.%s%s%s", (int)stem_bytes(path), path,
+                         name.word, digits, name.ending);
+    return bytes > 0 && bytes < PARTFILE_PATH_BYTES;
+}
+
+bool partfile_create(struct partfile *out, const char *path, struct partfile_name name,
+                     char why[256]) {
+    out->fd = -1;
+    errno = ENAMETOOLONG;
+    for (int number = 1; number <= MAX_PARTS; number++) {
+        if (!part_path(out->path, path, name, number))
+            break;
+        out->fd = open(out->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (out->fd >= 0)
+            return true;
+        if (errno != EEXIST)
+            break;
+    }
+    return sink_refuse(why, "can't create '%.120s' beside the target: %s", out->path,
+                       strerror(errno));
+}
+
+bool partfile_create_folder(struct partfile *out, const char *path, const char *word,
+                            char why[256]) {
+    out->fd = -1;
+    errno = ENAMETOOLONG;
+    for (int number = 1; number <= MAX_PARTS; number++) {
+        int bytes = number == 1
+                        ? snprintf(out->path, sizeof out->path, "%s.%s", path, word)
+                        : snprintf(out->path, sizeof out->path, "%s.%s%d", path, word, number);
+        if (bytes < 0 || (size_t)bytes >= sizeof out->path)
+            break;
+        if (mkdir(out->path, 0777) == 0)
+            return true;
+        if (errno != EEXIST)
+            break;
+    }
+    return sink_refuse(why, "can't create the folder '%.120s': %s", out->path, strerror(errno));
+}
+
+int partfile_write_fd(int fd, const void *data, size_t bytes) {
+    const char *at = data;
+    while (bytes > 0) {
+        ssize_t written = write(fd, at, bytes);
+        if (written >= 0) {
+            at += written;
+            bytes -= (size_t)written;
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            // A pipe somebody made non-blocking. Hang-ups end the wait too, and
+            // show in the next write.
+            struct pollfd ready = {.fd = fd, .events = POLLOUT};
+            if (poll(&ready, 1, -1) < 0 && errno != EINTR)
+                return errno;
+        } else if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
+bool partfile_write(const struct partfile *part, const void *data, size_t bytes, char why[256]) {
+    int error = partfile_write_fd(part->fd, data, bytes);
+    if (error == 0)
+        return true;
+    return sink_refuse(why, "can't write to '%.120s': %s%s", part->path, strerror(error),
+                       error == ENOSPC || error == EDQUOT ? ": free some space and record again"
+                                                          : "");
+}
+
+// The new name is on the disk only when its folder is. Failure is no harm to the
+// file, so it isn't reported.
+static void sync_folder(const char *path) {
+    char folder[PARTFILE_PATH_BYTES];
+    if (!folder_of(folder, path))
+        return;
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    fsync(fd);
+    close(fd);
+}
+
+// rename, but never onto something. File systems that can't do that in one step
+// say EINVAL; there the check comes before, which leaves a gap of microseconds.
+static int rename_to_free_name(const char *from, const char *to) {
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -1;
+    struct stat st;
+    if (lstat(to, &st) == 0) {
+        errno = EEXIST;
+        return -1;
+    }
+    return rename(from, to);
+}
+
+bool partfile_rename(const char *from, const char *to, bool overwrite, char why[256]) {
+    int result = overwrite ? rename(from, to) : rename_to_free_name(from, to);
+    if (result != 0)
+        return sink_refuse(why, "'%.90s' can't be named '%.90s': %s", from, to, strerror(errno));
+    sync_folder(to);
+    return true;
+}
+
+bool partfile_publish(struct partfile *part, const char *path, bool overwrite, char why[256]) {
+    int error = fsync(part->fd) == 0 ? 0 : errno;
+    if (close(part->fd) != 0 && error == 0)
+        error = errno;
+    part->fd = -1;
+    if (error != 0)
+        return sink_refuse(why, "can't finish '%.120s': %s", part->path, strerror(error));
+    return partfile_rename(part->path, path, overwrite, why);
+}
+
+void partfile_keep(struct partfile *part) {
+    if (part->fd >= 0)
+        close(part->fd);
+    part->fd = -1;
+}
+
+void partfile_discard(struct partfile *part) {
+    partfile_keep(part);
+    unlink(part->path);
+}

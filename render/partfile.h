@@ -1,0 +1,53 @@
+// A file that grows under another name and gets its own when it is whole. The part
+// lies beside its target, so that the rename is one step of the file system: who
+// looks at the target sees the old file or the new one, never half of one.
+// Never overwrites or removes a file that was there before, unless told to.
+#ifndef RENDER_PARTFILE_H
+#define RENDER_PARTFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { PARTFILE_PATH_BYTES = 4096 };
+
+// {.fd = -1}: none. Owner: the one who created it; ends in publish, keep or discard.
+struct partfile {
+    int fd; // -1 once closed
+    char path[PARTFILE_PATH_BYTES];
+};
+
+// True if `path` can become a file: its folder is there and writable, it is no
+// folder or device itself, and it is free or may be replaced.
+bool partfile_check_target(const char *path, bool overwrite, char why[256]);
+
+// What to call a part. {"part", ".mp4"}: "film.mp4" grows in "film.part.mp4", or
+// "film.part2.mp4" and so on where that is taken (another recording, or what an
+// interrupted one left).
+struct partfile_name {
+    const char *word, *ending;
+};
+
+bool partfile_create(struct partfile *out, const char *path, struct partfile_name name,
+                     char why[256]);
+
+// The same for a folder: "stills" grows in "stills.part". Fills only out->path.
+bool partfile_create_folder(struct partfile *out, const char *path, const char *word,
+                            char why[256]);
+
+// All bytes, or false with the system's reason.
+bool partfile_write(const struct partfile *part, const void *data, size_t bytes, char why[256]);
+
+// Any file descriptor: goes on after signals, waits where it would block. 0 or errno.
+int partfile_write_fd(int fd, const void *data, size_t bytes);
+
+// Flushes to the disk, closes, renames to `path`. Without `overwrite` a file that
+// has appeared there meanwhile stays. False: the part stays, closed.
+bool partfile_publish(struct partfile *part, const char *path, bool overwrite, char why[256]);
+
+// Renames, durably, a file or folder; see partfile_publish.
+bool partfile_rename(const char *from, const char *to, bool overwrite, char why[256]);
+
+void partfile_keep(struct partfile *part);    // closes, leaves it
+void partfile_discard(struct partfile *part); // closes, removes it
+
+#endif

@@ -1,0 +1,247 @@
+"""Drives the real window under Xvfb as a user would, clicker keys included.
+
+    window_test.py TOKENDRIP
+
+Screens are compared pixel by pixel: a paused window stands still, a step back
+undoes a step on, help comes and goes, Esc never quits, Ctrl+Q does. Exit 77 where
+there is no Xvfb or xdotool.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+
+PROGRAM = sys.argv[1]
+NEEDED = ["Xvfb", "xdotool", "xwd", "openbox"]
+missing = [tool for tool in NEEDED if not shutil.which(tool)]
+if missing:
+    print("skipped: not installed: " + " ".join(missing))
+    sys.exit(77)
+
+
+class Display:
+    """An X server of our own on a display number that it chooses itself."""
+
+    def __init__(self, size="1600x1000x24", window_manager=True):
+        read_fd, write_fd = os.pipe()
+        self.server = subprocess.Popen(
+            ["Xvfb", "-displayfd", str(write_fd), "-screen", "0", size, "-nolisten", "tcp"],
+            pass_fds=[write_fd], stderr=subprocess.DEVNULL)
+        os.close(write_fd)
+        number = b""
+        while not number.endswith(b"\n"):
+            part = os.read(read_fd, 16)
+            if not part:
+                raise RuntimeError("Xvfb did not start")
+            number += part
+        os.close(read_fd)
+        self.env = {k: v for k, v in os.environ.items() if k != "WAYLAND_DISPLAY"}
+        self.env["DISPLAY"] = ":" + number.decode().strip()
+        self.manager = None
+        if window_manager:
+            self.manager = subprocess.Popen(["openbox"], env=self.env, stderr=subprocess.DEVNULL)
+            time.sleep(0.5)
+
+    def close(self):
+        for process in (self.manager, self.server):
+            if process:
+                process.terminate()
+                process.wait()
+
+
+class Window:
+    def __init__(self, display, *args):
+        self.display = display
+        self.folder = tempfile.mkdtemp()
+        self.process = subprocess.Popen([PROGRAM, *args], env=display.env, cwd=self.folder,
+                                        stderr=subprocess.PIPE)
+        self.id = self.find()
+
+    def find(self):
+        for _ in range(200):
+            if self.process.poll() is not None:
+                raise RuntimeError(f"ended early: {self.process.stderr.read().decode()}")
+            found = subprocess.run(["xdotool", "search", "--onlyvisible", "--name", "^tokendrip"],
+                                   env=self.display.env, capture_output=True, text=True).stdout.split()
+            if found:
+                subprocess.run(["xdotool", "windowfocus", "--sync", found[0]], env=self.display.env,
+                               stderr=subprocess.DEVNULL)
+                return found[0]
+            time.sleep(0.05)
+        raise RuntimeError("no window came")
+
+    def key(self, *keys, wait=0.35):
+        for key in keys:
+            subprocess.run(["xdotool", "key", "--window", self.id, key], env=self.display.env,
+                           check=True)
+        time.sleep(wait)
+
+    def screen(self):
+        data = subprocess.run(["xwd", "-silent", "-id", self.id], env=self.display.env, check=True,
+                              capture_output=True).stdout
+        return zlib.crc32(data[int.from_bytes(data[:4], "big"):])
+
+    def settled(self):
+        """A screen that is the same twice, after toasts are gone."""
+        time.sleep(2.6)
+        last = self.screen()
+        for _ in range(20):
+            time.sleep(0.25)
+            now = self.screen()
+            if now == last:
+                return now
+            last = now
+        raise RuntimeError("the screen does not come to rest")
+
+    def size(self):
+        out = subprocess.run(["xdotool", "getwindowgeometry", "--shell", self.id],
+                             env=self.display.env, check=True, capture_output=True, text=True).stdout
+        values = dict(line.split("=") for line in out.split())
+        return int(values["WIDTH"]), int(values["HEIGHT"])
+
+    def title(self):
+        return subprocess.run(["xdotool", "getwindowname", self.id], env=self.display.env,
+                              check=True, capture_output=True, text=True).stdout.strip()
+
+    def cpu_ticks(self):
+        fields = open(f"/proc/{self.process.pid}/stat").read().rsplit(")", 1)[1].split()
+        return int(fields[11]) + int(fields[12])
+
+    def is_alive(self):
+        return self.process.poll() is None
+
+    def quit(self):
+        self.key("ctrl+q", wait=0)
+        code = self.process.wait(timeout=5)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        return code
+
+
+checks = 0
+
+
+def check(truth, what):
+    global checks
+    checks += 1
+    if not truth:
+        print(f"FAILED: {what}")
+        sys.exit(1)
+    print(f"ok: {what}")
+
+
+def walk_the_lesson(display):
+    window = Window(display, "--clock", "lesson", "--size", "1280x720")
+    a = window.screen()
+    time.sleep(1.6)
+    b = window.screen()
+    check(a != b, "the lesson plays by itself")
+    window.key("space")
+    still = window.settled()
+    ticks = window.cpu_ticks()
+    time.sleep(3)
+    used = window.cpu_ticks() - ticks
+    check(window.screen() == still, "a paused window stands still")
+    check(used <= 3 * os.sysconf("SC_CLK_TCK") // 10, f"a paused window sleeps ({used} ticks in 3 s)")
+    window.key("space", wait=0.6)
+    check(window.screen() != still, "space plays on")
+
+    window.key("Home", "Next", "Next")
+    after_prefill = window.settled()
+    check("Prefill" in window.title(), "two clicks from the start: prefill is done")
+    window.key("Next")
+    first_token = window.settled()
+    check(first_token != after_prefill, "PageDown goes one event on")
+    window.key("Prior")
+    check(window.settled() == after_prefill, "PageUp undoes it, pixel for pixel")
+    window.key("Right")
+    check(window.settled() == first_token, "the arrow is the same step")
+
+    window.key("question")
+    check(window.screen() != first_token, "? shows the keys")
+    window.key("Escape")
+    check(window.settled() == first_token, "Esc closes them")
+    window.key("Escape", "Escape", "Escape")
+    check(window.is_alive(), "Esc never quits")
+
+    window.key("u")
+    time.sleep(3)
+    measured = window.settled()
+    check(measured != first_token, "U shows measured times")
+    window.key("u")
+    check(window.settled() == first_token, "U again comes back to the same event")
+    window.key("c")
+    check(window.settled() != first_token, "C counts the other way")
+    window.key("c")
+    window.settled()
+
+    for _ in range(3):
+        window.key("t")
+    check(window.settled() == first_token, "three themes and back")
+    window.key("b")
+    black = window.screen()
+    window.key("b")
+    check(window.settled() == first_token and black != first_token, "B blanks and brings back")
+
+    normal = window.size()
+    window.key("F11", wait=1.5)
+    check(window.size() == (1600, 1000), "F11 fills the screen")
+    window.key("F11", wait=1.5)
+    check(window.size() == normal, "F11 again gives the old size back")
+    window.key("F5", wait=1.5)
+    window.key("period", wait=0.6)
+    dark = window.screen()
+    window.key("Next", wait=0.6)
+    check(window.screen() != dark, "a clicker's blank key blanks, the next click brings back")
+    window.key("Escape", wait=1.0)
+    check(window.size() == normal, "Esc leaves the presentation")
+    window.key("s", wait=1.0)
+    stills = [name for name in os.listdir(window.folder) if name.endswith(".png")]
+    check(len(stills) == 1, "S saves a still")
+    check(window.quit() == 0, "Ctrl+Q quits")
+
+
+def play_measured(display):
+    window = Window(display, "--size", "1024x768", "--speed", "1/1000000")
+    time.sleep(4)
+    a = window.screen()
+    time.sleep(1.0)
+    check(window.is_alive(), "the measured answer plays")
+    window.key("equal", wait=3)
+    window.key("space", "plus", "minus", "comma", "bracketright", wait=3)
+    check(window.is_alive(), "speed, frame and length keys are taken")
+    window.key("End")
+    check(window.settled() != a, "End shows the whole answer")
+    subprocess.run(["xdotool", "windowsize", window.id, "700", "500"], env=display.env)
+    time.sleep(1)
+    check(window.is_alive() and window.size() == (700, 500), "the window can be resized")
+    check(window.quit() == 0, "and closed")
+
+
+def refuses_without_display():
+    env = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    result = subprocess.run([PROGRAM], env=env, capture_output=True, text=True, timeout=20)
+    check(result.returncode == 3, "without a display the exit code is 3")
+    lines = result.stderr.strip().split("\n")
+    check(len(lines) == 1 and "display" in lines[0] and "tokendrip record" in lines[0],
+          "and one line names the missing display and tokendrip record")
+
+
+refuses_without_display()
+display = Display()
+try:
+    walk_the_lesson(display)
+    play_measured(display)
+finally:
+    display.close()
+bare = Display(size="1024x768x24", window_manager=False)
+try:
+    window = Window(bare, "--clock", "lesson", "--size", "800x600")
+    window.key("space")
+    check(window.is_alive(), "it runs without a window manager")
+    check(window.quit() == 0, "and quits there")
+finally:
+    bare.close()
+print(f"{checks} passed, 0 failed")
