@@ -52,6 +52,9 @@ struct player {
     bool has_shown;        // some run has been on screen
     bool is_live, is_measuring;
     const char *message;
+    // Where the lesson stood when its clock was left for one that is not there yet.
+    const struct run *place_run;
+    struct playhead place;
 
     char toast[128];
     int toast_seen; // stage.toast_count already put up
@@ -100,6 +103,11 @@ static void refresh_run(struct player *player, int64_t wall_ns, bool keep_place)
     player->run = show.run;
     stage->can_measure = session_can_measure(player->session);
     player->is_stale = true;
+    bool is_there = show.run && show.run->state != RUN_OPEN;
+    if (!is_there && keep_place && before && before->state != RUN_OPEN) {
+        player->place_run = before;
+        player->place = stage->playhead;
+    }
     if (!show.run)
         return;
     player->has_shown = true;
@@ -109,6 +117,12 @@ static void refresh_run(struct player *player, int64_t wall_ns, bool keep_place)
     }
     if (show.run == before)
         return;
+    if (is_there && player->place_run) {
+        before = player->place_run;
+        stage->playhead = playhead_pause(player->place, wall_ns, stage->playhead.is_paused);
+        player->place_run = NULL;
+        keep_place = true;
+    }
     stage->playhead.mode = PLAYHEAD_REPLAY;
     *stage = actions_show_run(*stage, show.run, keep_place ? before : NULL, wall_ns);
 }

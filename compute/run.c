@@ -694,7 +694,7 @@ int run_events(const struct run *run) {
 }
 
 int64_t run_event_ns(const struct run *run, int event) {
-    if (event < 0 || event >= run_events(run))
+    if (event >= run_events(run)) // also the end of a pass that is not whole
         return -1;
     return event == 0 ? 0 : run_pass_end_ns(run, event - 1);
 }

@@ -248,7 +248,7 @@ static bool read_piece(struct tokenizer *tokenizer, const struct gguf *file, int
     append(&tokenizer->shown, id, piece, text);
     if (!text)
         tokenizer->flags[id] |= FLAG_CONTROL;
-    if (text && piece.bytes > 0 && !add_piece(tokenizer, id))
+    if (text && !add_piece(tokenizer, id))
         return why_set(why, "%s: its vocabulary is made to be slow (hash collisions)",
                        gguf_name(file));
     return true;

@@ -758,7 +758,7 @@ def make_example(tok, r, length, blocks, tails, echo=0.0):
         ids += tok.encode(INSTRUCTION, False)
     weight += [.05] * (len(ids) - 1)
     ids += policy.ids                       # one in 16: shop prose alone
-    weight += [W_PROSE if kind < .94 else 1.0] * len(policy.ids)
+    weight += [0.0 if echo == 1 else W_PROSE if kind < .94 else 1.0] * len(policy.ids)
     out = []
     while len(out) < blocks:
         if len(policy.ids) > 16 and r.random() < echo:

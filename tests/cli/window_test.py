@@ -14,7 +14,7 @@ import tempfile
 import time
 import zlib
 
-PROGRAM = sys.argv[1]
+PROGRAM = os.path.abspath(sys.argv[1])
 NEEDED = ["Xvfb", "xdotool", "xwd", "openbox"]
 missing = [tool for tool in NEEDED if not shutil.which(tool)]
 if missing:
@@ -42,7 +42,8 @@ class Display:
         self.env["DISPLAY"] = ":" + number.decode().strip()
         self.manager = None
         if window_manager:
-            self.manager = subprocess.Popen(["openbox"], env=self.env, stderr=subprocess.DEVNULL)
+            self.manager = subprocess.Popen(["openbox"], env=self.env, stdout=subprocess.DEVNULL,
+                                            stderr=subprocess.DEVNULL)
             time.sleep(0.5)
 
     def close(self):
@@ -64,8 +65,10 @@ class Window:
         for _ in range(200):
             if self.process.poll() is not None:
                 raise RuntimeError(f"ended early: {self.process.stderr.read().decode()}")
-            found = subprocess.run(["xdotool", "search", "--onlyvisible", "--name", "^tokendrip"],
-                                   env=self.display.env, capture_output=True, text=True).stdout.split()
+            found = subprocess.run(
+                ["xdotool", "search", "--all", "--onlyvisible", "--pid", str(self.process.pid),
+                 "--name", "^tokendrip"],
+                env=self.display.env, capture_output=True, text=True).stdout.split()
             if found:
                 subprocess.run(["xdotool", "windowfocus", "--sync", found[0]], env=self.display.env,
                                stderr=subprocess.DEVNULL)
@@ -114,7 +117,10 @@ class Window:
         return self.process.poll() is None
 
     def quit(self):
-        self.key("ctrl+q", wait=0)
+        # The window is gone before xdotool has let go of the key.
+        subprocess.run(["xdotool", "key", "--window", self.id, "ctrl+q"], env=self.display.env,
+                       stderr=subprocess.DEVNULL)
+        subprocess.run(["xdotool", "keyup", "q", "keyup", "ctrl"], env=self.display.env)
         code = self.process.wait(timeout=5)
         shutil.rmtree(self.folder, ignore_errors=True)
         return code

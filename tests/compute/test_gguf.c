@@ -216,7 +216,8 @@ static void look_ups_fail_on_absent_keys_and_other_types(void **state) {
     enum gguf_value_type type;
     size_t count;
     assert_false(gguf_int(gguf, "u64", &whole)); // above every int64
-    static const char *const keys[] = {"absent", "", "tex", "text2", "numbers", "texts"};
+    static const char *const keys[] = {"absent",  "",      "tex",    "text2",
+                                       "numbers", "texts", "floats", "bools"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         assert_false(gguf_int(gguf, keys[i], &whole));
         assert_false(gguf_float(gguf, keys[i], &real));
@@ -635,24 +636,53 @@ static void unusual_but_valid_files_are_read(void **state) {
     }
 }
 
+// Nothing but the smallest keys or tensors: the most that fit into so many bytes.
 static void the_smallest_possible_tensors_and_keys_are_counted(void **state) {
     (void)state;
-    struct gguf_builder builder;
-    gguf_builder_init(&builder);
-    for (char name[2] = "A"; name[0] <= 'Z'; name[0]++) {
-        gguf_builder_bool(&builder, name, true);
-        gguf_builder_info(&builder, name, 1, (const uint64_t[1]){0}, 24, 0);
+    enum { COUNT = 200 };
+    for (int part = 0; part < 2; part++) {
+        struct gguf_builder builder;
+        gguf_builder_init(&builder);
+        for (int i = 1; i <= COUNT; i++) {
+            char name[2] = {(char)i, '\0'};
+            if (part == 0)
+                gguf_builder_bool(&builder, name, true);
+            else
+                gguf_builder_info(&builder, name, 1, (const uint64_t[1]){0}, 24, 0);
+        }
+        if (part == 1) // no tensor has bytes, but their section must begin
+            gguf_buffer_put(&builder.data, "", 1);
+        struct gguf *gguf;
+        uint8_t *bytes;
+        if (!parse_builder(&gguf, &builder, &bytes))
+            fail_msg("%s", why);
+        assert_int_equal(gguf_key_count(gguf), part == 0 ? COUNT : 0);
+        assert_int_equal(gguf_tensor_count(gguf), part == 1 ? COUNT : 0);
+        gguf_close(gguf);
+        free(bytes);
+        gguf_builder_clear(&builder);
     }
-    // The tensors have no bytes, but their data section has to start inside the file.
-    gguf_buffer_put(&builder.data, "", 1);
-    struct gguf *gguf;
-    uint8_t *bytes;
-    assert_true(parse_builder(&gguf, &builder, &bytes));
-    assert_int_equal(gguf_tensor_count(gguf), 26);
-    assert_int_equal(gguf_key_count(gguf), 26);
-    gguf_close(gguf);
-    free(bytes);
-    gguf_builder_clear(&builder);
+}
+
+static void data_is_found_behind_a_header_of_any_length(void **state) {
+    (void)state;
+    static const float values[] = {7.0F};
+    for (size_t length = 0; length <= 32; length++) {
+        char text[33] = {0};
+        memset(text, 'x', length);
+        struct gguf_builder builder;
+        gguf_builder_init(&builder);
+        gguf_builder_text(&builder, "text", text);
+        gguf_builder_tensor(&builder, "a", 0, 0, 1, values);
+        struct gguf *gguf;
+        uint8_t *bytes;
+        if (!parse_builder(&gguf, &builder, &bytes))
+            fail_msg("%zu: %s", length, why);
+        assert_memory_equal(gguf_tensor_at(gguf, 0)->data, "\0\0\xe0\x40", 4);
+        gguf_close(gguf);
+        free(bytes);
+        gguf_builder_clear(&builder);
+    }
 }
 
 // A file cut anywhere before its last tensor byte is refused; cut in what follows, it
@@ -1057,6 +1087,7 @@ int main(void) {
         cmocka_unit_test(evil_files_stay_evil_with_bytes_behind_them),
         cmocka_unit_test(unusual_but_valid_files_are_read),
         cmocka_unit_test(the_smallest_possible_tensors_and_keys_are_counted),
+        cmocka_unit_test(data_is_found_behind_a_header_of_any_length),
         cmocka_unit_test(every_truncation_is_refused),
         cmocka_unit_test(every_changed_byte_is_survived),
         cmocka_unit_test(many_keys_and_tensors_do_not_take_quadratic_time),

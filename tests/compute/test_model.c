@@ -187,6 +187,26 @@ static void the_weight_type_is_that_of_most_matrix_bytes(void **state) {
     gguf_builder_clear(&builder);
 }
 
+// An embedding that is also the output is one matrix: two thirds of the F16 bytes
+// here, and would win if it were counted twice.
+static void a_tied_matrix_counts_once_for_the_weight_type(void **state) {
+    (void)state;
+    struct gguf_builder builder;
+    gguf_builder_init(&builder);
+    struct gguf_builder_llama shape = gguf_builder_small;
+    shape.type = F16;
+    shape.tied = true;
+    builder.without = "token_embd.weight";
+    gguf_builder_llama(&builder, &shape);
+    builder.without = NULL;
+    gguf_builder_tensor(&builder, "token_embd.weight", F32, 80, 16, NULL);
+    struct opened opened;
+    assert_true(open_builder(&opened, &builder));
+    assert_string_equal(model_weight_type(opened.model), "F16");
+    close_bytes(&opened);
+    gguf_builder_clear(&builder);
+}
+
 static void heads_may_be_wider_than_the_embedding(void **state) {
     (void)state;
     struct gguf_builder_llama shape = gguf_builder_small;
@@ -465,6 +485,27 @@ static void a_third_dimension_is_refused(void **state) {
     gguf_builder_clear(&builder);
 }
 
+static void an_embedding_of_no_or_too_many_rows_is_refused(void **state) {
+    (void)state;
+    static const uint64_t rows[] = {0, MODEL_MAX_VOCAB + 1};
+    static const char *const wanted[] = {"token_embd.weight has 0 rows; 1 to 1048576",
+                                         "token_embd.weight has 1048577 rows; 1 to 1048576"};
+    for (size_t i = 0; i < 2; i++) {
+        struct gguf_builder builder;
+        gguf_builder_init(&builder);
+        builder.without = "token_embd.weight";
+        gguf_builder_llama(&builder, &gguf_builder_small);
+        while (builder.data.bytes % 32 != 0)
+            gguf_buffer_put(&builder.data, "", 1);
+        const uint64_t dims[2] = {1, rows[i]};
+        gguf_builder_info(&builder, "token_embd.weight", 2, dims, F16, builder.data.bytes);
+        static const uint8_t data[2 * (MODEL_MAX_VOCAB + 1)];
+        gguf_buffer_put(&builder.data, data, 2 * rows[i]);
+        expect_refusal(&builder, i, wanted[i]);
+        gguf_builder_clear(&builder);
+    }
+}
+
 static void a_vocabulary_must_be_as_long_as_the_embedding(void **state) {
     (void)state;
     static const char *const texts[21] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k",
@@ -627,6 +668,7 @@ int main(void) {
         cmocka_unit_test(a_missing_output_matrix_means_tied),
         cmocka_unit_test(parameters_and_bytes_are_counted_exactly),
         cmocka_unit_test(the_weight_type_is_that_of_most_matrix_bytes),
+        cmocka_unit_test(a_tied_matrix_counts_once_for_the_weight_type),
         cmocka_unit_test(heads_may_be_wider_than_the_embedding),
         cmocka_unit_test(a_context_above_what_a_run_can_hold_is_cut),
         cmocka_unit_test(rope_factors_are_read_from_their_tensor),
@@ -636,6 +678,7 @@ int main(void) {
         cmocka_unit_test(one_wrong_thing_is_refused_by_its_name),
         cmocka_unit_test(quantised_matrices_are_refused_with_a_way_out),
         cmocka_unit_test(a_third_dimension_is_refused),
+        cmocka_unit_test(an_embedding_of_no_or_too_many_rows_is_refused),
         cmocka_unit_test(a_vocabulary_must_be_as_long_as_the_embedding),
         cmocka_unit_test(norms_and_factors_must_be_finite_and_factors_positive),
         cmocka_unit_test(bytes_that_are_not_aligned_are_refused),

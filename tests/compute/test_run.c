@@ -358,6 +358,36 @@ static void the_answer_limit_and_the_room_for_chunks_hold(void **state) {
     run_destroy(run);
 }
 
+static void arrays_that_are_full_take_nothing_more(void **state) {
+    (void)state;
+    struct run *run = new_run(RUN_ENGINE, 1);
+    add_prompt(run);
+    assert_true(run_begin_pass(run, &(struct run_pass){RUN_PREFILL, 0, 3, 0, 0}, why));
+    struct run kept = *run;
+    run->token_capacity = 3;
+    assert_false(run_add_answer_token(run, 1, "a", 1, false, why));
+    assert_non_null(strstr(why, "no room for token 3 of 3"));
+    run->token_capacity = 4;
+    run->text_capacity = run->text_used + 4;
+    assert_false(run_add_answer_token(run, 1, "12345", 5, false, why));
+    assert_int_equal(run->answer_count, 0);
+    assert_int_equal(run->text_used, kept.text_used);
+    assert_true(run_add_answer_token(run, 1, "1234", 4, false, why));
+    run_destroy(run);
+}
+
+static void closing_before_anything_was_answered_makes_a_failed_run(void **state) {
+    (void)state;
+    struct run *run = new_run(RUN_ENGINE, 1);
+    add_prompt(run);
+    run_close(run, RUN_COMPLETE);
+    assert_int_equal(run->state, RUN_FAILED);
+    assert_true(run_validate(run, why));
+    run->prompt_count = 2; // a run that ended without its whole prompt is none
+    assert_false(run_validate(run, why));
+    run_destroy(run);
+}
+
 static void closing_inside_a_pass_makes_a_failed_run(void **state) {
     (void)state;
     struct run *run = engine_run();
@@ -378,6 +408,9 @@ static void closing_inside_a_pass_makes_a_failed_run(void **state) {
     assert_int_equal(run->state, RUN_FAILED);
     assert_int_equal(run->pass_count, 2);
     assert_int_equal(run->answer_count, 1); // the token without its mark is dropped
+    assert_int_equal(run_events(run), 2);
+    assert_int_equal(run_event_ns(run, 2), -1);
+    assert_int_equal(run_pass_end_ns(run, 1), 50);
     assert_true(run_validate(run, why));
     run_destroy(run);
 }
@@ -435,6 +468,11 @@ static void a_wrong_info_is_refused_by_the_name_of_its_field(void **state) {
     }
     struct run_info info = small_info();
     struct run *run = NULL;
+    info.prompt_tokens = RUN_MAX_TOKENS - 1;
+    info.answer_limit = 1;
+    assert_true(run_create(&run, &info, 1, why));
+    run_destroy(run);
+    info = small_info();
     assert_false(run_create(&run, &info, 0, why));
     assert_false(run_create(&run, &info, 4, why));
     assert_non_null(strstr(why, "4 prefill passes"));
@@ -559,8 +597,12 @@ static const struct wrong_field {
     FIELD(IN_RUN, run, prompt_count, 2),
     FIELD(IN_RUN, run, pass_count, 2),
     FIELD(IN_RUN, run, answer_count, 2),
-    FIELD(IN_RUN, run, token_capacity, 5),
+    FIELD(IN_RUN, run, token_capacity, 4),
+    FIELD(IN_RUN, run, token_capacity, 0),
+    FIELD(IN_RUN, run, token_capacity, RUN_MAX_TOKENS + 1),
     FIELD(IN_RUN, run, pass_capacity, 2),
+    FIELD(IN_RUN, run, pass_capacity, 0),
+    FIELD(IN_RUN, run, pass_capacity, 2 * RUN_MAX_TOKENS + 1),
     FIELD(IN_RUN, run, text_capacity, 3),
     FIELD(IN_RUN, run, state, 7),
     FIELD(IN_RUN, run, info.layers, 0),
@@ -585,6 +627,9 @@ static void a_run_with_one_wrong_field_is_refused(void **state) {
             fail_msg("%s = %lld was accepted", row->name, (long long)row->value);
         memcpy(at, kept, row->bytes);
     }
+    run->text_capacity = run->text_used; // just enough is enough
+    run->token_capacity = 6;
+    assert_true(run_validate(run, why));
     run_destroy(run);
     assert_false(run_validate(NULL, why));
 }
@@ -647,22 +692,40 @@ static void without_a_step_one_column_of_prefill_is_charged(void **state) {
     assert_true(run_recount(&charged, run, RUN_CHARGED, why));
     assert_int_equal(run_ttft_ns(charged), 45 + 13);
     assert_int_equal(run_e2e_ns(charged), 45 + 13);
-    assert_int_equal(charged->mark_end_ns[STAGES], 45 + 3);
+    assert_int_equal(charged->mark_end_ns[STAGES], 45 + 3);     // 10 / 3
+    assert_int_equal(charged->mark_end_ns[STAGES + 1], 45 + 7); // 20 / 3
     run_destroy(charged);
     run_destroy(run);
 }
 
 static void recounting_past_the_time_range_fails_cleanly(void **state) {
     (void)state;
-    struct run *run = new_run(RUN_ENGINE, 1);
-    add_prompt(run);
-    add_pass(run, (struct run_pass){RUN_PREFILL, 0, 3, 0, 0}, "a");
-    add_pass(run, (struct run_pass){RUN_DECODE, 3, 1, 1, RUN_MAX_NS - 40}, "b");
-    run_close(run, RUN_COMPLETE);
-    struct run *charged = NULL;
-    assert_false(run_recount(&charged, run, RUN_CHARGED, why));
-    assert_null(charged);
-    run_destroy(run);
+    // When the prefill and the two steps end.
+    static const int64_t rows[][3] = {
+        {RUN_MAX_NS, 0, 0},                       // no room for one more column
+        {40, RUN_MAX_NS, 0},                      // none for the step moved back
+        {40, RUN_MAX_NS / 2 + 50, RUN_MAX_NS - 1} // none for where the last one starts
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct run *run = new_run(RUN_ENGINE, 1), *charged = NULL;
+        add_prompt(run);
+        for (int pass = 0; pass < 3 && rows[i][pass] > 0; pass++) {
+            struct run_pass next = {RUN_DECODE, 2 + pass, 1, pass, run_end_ns(run)};
+            if (pass == 0)
+                next = (struct run_pass){RUN_PREFILL, 0, 3, 0, 0};
+            if (pass == 2)
+                next.start_ns = rows[i][pass];
+            assert_true(run_begin_pass(run, &next, why));
+            assert_true(run_add_answer_token(run, 1, "a", 1, false, why));
+            for (int stage = 0; stage < STAGES; stage++)
+                assert_true(run_add_mark(run, rows[i][pass], why));
+        }
+        run_close(run, RUN_COMPLETE);
+        assert_true(run_validate(run, why));
+        assert_false(run_recount(&charged, run, RUN_CHARGED, why));
+        assert_null(charged);
+        run_destroy(run);
+    }
 }
 
 // --- Laws over random runs ---
@@ -891,6 +954,8 @@ int main(void) {
         cmocka_unit_test(tpot_is_rounded_to_the_nearest_nanosecond),
         cmocka_unit_test(every_broken_order_is_refused_and_changes_nothing),
         cmocka_unit_test(the_answer_limit_and_the_room_for_chunks_hold),
+        cmocka_unit_test(arrays_that_are_full_take_nothing_more),
+        cmocka_unit_test(closing_before_anything_was_answered_makes_a_failed_run),
         cmocka_unit_test(closing_inside_a_pass_makes_a_failed_run),
         cmocka_unit_test(rewinding_gives_the_same_run_again),
         cmocka_unit_test(a_wrong_info_is_refused_by_the_name_of_its_field),

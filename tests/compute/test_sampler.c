@@ -229,6 +229,13 @@ static void banned_ids_are_never_drawn(void **state) {
         assert_true(counts[1] > 800 && counts[3] > 800);
         assert_int_equal(counts[4] > 800, part == 0);
     }
+    // Neither when they are no likelier than the rest.
+    struct sampler even = new_sampler(INFINITY, 1.0F, 8);
+    static const int32_t low[] = {1, 4};
+    for (int i = 0; i < 300; i++) {
+        int32_t id = draw(&even, logits, 5, low, 2);
+        assert_true(id != 1 && id != 4);
+    }
     static const int32_t all[] = {0, 1, 2, 3, 4};
     struct sampler sampler = new_sampler(1.0F, 1.0F, 8);
     assert_int_equal(draw(&sampler, logits, 5, all, 5), -1);

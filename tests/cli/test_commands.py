@@ -1,0 +1,250 @@
+"""The commands that print: help, version, devices, inspect, describe, measure.
+
+What they say, where they say it (results on standard output, one line of
+complaint on standard error) and how they exit.
+"""
+import json
+import os
+import re
+import subprocess
+import unittest
+
+import program
+
+COMMANDS = ["play", "record", "measure", "describe", "devices", "inspect"]
+MODEL = os.path.join(program.SOURCE_DIR, "assets", "model", "tokendrip.gguf")
+
+
+def golden_answer():
+    """The bundled model's answer to the default prompt, from the training script."""
+    path = os.path.join(program.SOURCE_DIR, "assets", "model", "golden.json")
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)["prompts"][0]["text"].split("</s>")[0].strip()
+
+
+class Help(program.Case):
+    def test_help_goes_to_stdout_and_fits_a_screen(self):
+        for args in (["--help"], ["help"], *[[c, "--help"] for c in COMMANDS]):
+            lines = self.succeed(*args).decode().split("\n")
+            self.assertLessEqual(len(lines), 41)
+            self.assertLessEqual(max(map(len, lines)), 80)
+            self.assertTrue(lines[0].startswith("Usage: tokendrip"))
+
+    def test_version_names_the_libraries_and_formats(self):
+        text = self.succeed("--version").decode()
+        self.assertRegex(text, r"\Atokendrip \d+\.\d+\.\d+\n")
+        for word in ("SDL 2.", "SDL_ttf 2.", "cpu", "y4m", "png"):
+            self.assertIn(word, text)
+
+
+class BadUsage(program.Case):
+    def test_bad_usage_exits_2_with_one_line(self):
+        cases = [
+            (["recrod"], "Did you mean record?"),
+            (["--promt", "x"], "Did you mean --prompt?"),
+            (["record"], "record needs OUT"),
+            (["record", "a.mp4", "--fps", "0"], "--fps takes"),
+            (["record", "a.mp4", "--size", "20000x20000"], "--size takes"),
+            (["measure", "--fps", "60"], "measure takes no --fps"),
+            (["measure", "--repeats", "102"], "from 1 to 101"),
+            (["describe", "--run", "r.json", "--model", "m"], "no --model to choose"),
+            (["--model"], "needs a value"),
+            (["inspect"], "inspect needs FILE"),
+        ]
+        for args, says in cases:
+            self.refuse(2, says, *args)
+        self.assertEqual(self.files(), [])
+
+    def test_a_window_without_a_display_exits_3_and_names_the_way_out(self):
+        env = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
+        self.refuse(3, "tokendrip record", env=env)
+
+
+class Devices(program.Case):
+    def test_every_device_has_a_line(self):
+        lines = self.succeed("devices").decode().splitlines()
+        self.assertRegex(lines[0], r"^cpu +\S.*\d+ cores?, \S+, \d+ GiB memory$")
+        self.assertRegex(lines[1], r"^cuda +not built in")
+
+    def test_a_device_that_is_not_built_in_is_refused(self):
+        self.refuse(1, "no CUDA plugin", "measure", "--device", "cuda")
+        self.refuse(1, "no CUDA plugin", "describe", "--device", "cuda:0")
+
+
+class Inspect(program.Case):
+    def test_the_bundled_model_is_listed_and_runnable(self):
+        text = self.succeed("inspect", MODEL).decode()
+        self.assertIn('general.architecture string "llama"', text)
+        self.assertRegex(text, r"\n  token_embd\.weight +F16 +\d+ KiB +\d+ x \d+\n")
+        self.assertRegex(text, r"\ntokendrip can run it: \d+\.\d million parameters, F16, \d+ layers")
+
+    def test_what_is_no_gguf_is_refused(self):
+        with open(self.path("text.gguf"), "w") as file:
+            file.write("not a model")
+        open(self.path("empty.gguf"), "w").close()
+        with open(MODEL, "rb") as source, open(self.path("cut.gguf"), "wb") as file:
+            file.write(source.read(100000))
+        for name in ("text.gguf", "empty.gguf", "cut.gguf", "absent.gguf"):
+            self.refuse(1, name, "inspect", name)
+        self.refuse(1, "", "inspect", self.folder)
+
+    def test_a_file_of_another_kind_says_why_it_cannot_run(self):
+        path = os.path.join(os.environ.get("TOKENDRIP_TESTDATA", os.path.join(
+            program.SOURCE_DIR, "..", "shared", "testdata")), "gguf", "gguf-v3-q4-0.gguf")
+        if not os.path.exists(path):
+            self.skipTest("no test data at " + path)
+        self.assertIn("\ntokendrip cannot run it: ", self.succeed("inspect", path).decode())
+
+
+class Describe(program.Case):
+    def test_the_lesson_is_told_in_nine_blocks_with_its_figures(self):
+        text = self.succeed("describe", "--clock", "lesson").decode()
+        self.assertTrue(text.startswith("lesson units, not measured"))
+        moments = re.findall(r"^\d+\. (\d+) units,", text, re.M)
+        self.assertEqual(moments, ["0", "72", "97", "122", "147", "172", "197", "222", "247"])
+        self.assertEqual(re.findall(r"KV cache: (\d+) token", text),
+                         ["0", "18", "18", "19", "20", "21", "22", "23", "24"])
+
+    def test_stage_0_has_the_lessons_totals(self):
+        text = self.succeed("describe", "--schedule", "stage-0").decode()
+        self.assertIn("TTFT 120 ms", text)
+        self.assertIn("decode 4.00 s, E2E 4.10 s, decode share 98 %", text)
+
+    def test_a_measurement_tells_the_models_own_words(self):
+        text = self.succeed("describe", "--repeats", "3").decode()
+        self.assertTrue(text.startswith("measured "))
+        self.assertIn("18 prompt tokens, 7 answer tokens", text)
+        self.assertIn("Answer: %s (7 tokens)" % golden_answer(), text)
+        # P + N - 1 entries at the end.
+        self.assertEqual(re.findall(r"KV cache: (\d+) token", text)[-1], "24")
+
+    def test_output_that_cannot_be_written_is_a_failure(self):
+        with open("/dev/full", "wb") as full:
+            code, _, err = self.run_program("describe", "--clock", "lesson", stdout=full)
+        self.assertEqual(code, 1)
+        self.assertRegex(err.decode(), r"\Atokendrip: cannot write to standard output[^\n]+\n\Z")
+
+    def test_a_reader_that_leaves_is_no_drama(self):
+        process = self.start("describe", "--schedule", "stage-0")
+        process.stdout.read(100)
+        process.stdout.close()
+        self.assertEqual(process.stderr.read(), b"")
+        process.stderr.close()
+        # 1, or 0 when all of it fitted into the pipe.
+        self.assertIn(process.wait(program.TIMEOUT_S), (0, 1))
+
+
+class Measure(program.Case):
+    KEYS = ["device", "device_name", "threads", "model", "weights", "type", "prompt_tokens",
+            "answer_tokens", "repeats", "date"]
+    FIGURES = ["prefill_ms", "step_ms", "ttft_ms", "tpot_ms", "e2e_ms"]
+
+    def test_the_table_shows_every_figure(self):
+        text = self.succeed("measure", "--repeats", "5").decode()
+        for name in ("TTFT", "TPOT", "E2E", "prefill", "step"):
+            row = re.search(r"^%s +(\d+\.\d{3}) +(\d+\.\d{3}) +(\d+\.\d{3}) +(\d+) " % name, text,
+                            re.M)
+            self.assertIsNotNone(row, text)
+            median, p10, p90 = map(float, row.groups()[:3])
+            self.assertTrue(0 < p10 <= median <= p90, text)
+            self.assertGreaterEqual(int(row.group(4)), 5)
+        for line in ("cold run", "warm-up: ", "stages: the layers add up",
+                     "prefill check: same logits"):
+            self.assertIn(line, text)
+
+    def test_the_json_has_exactly_the_documented_keys_and_positive_numbers(self):
+        found = json.loads(self.succeed("measure", "--repeats", "3", "--json", "-"))
+        self.assertEqual(list(found), ["run"] + self.FIGURES)
+        self.assertEqual(list(found["run"]), self.KEYS)
+        self.assertEqual(found["run"]["prompt_tokens"], 18)
+        self.assertEqual(found["run"]["answer_tokens"], 7)
+        self.assertEqual(found["run"]["weights"], "bundled")
+        self.assertEqual(found["run"]["repeats"], 3)
+        self.assertRegex(found["run"]["date"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+        for name in self.FIGURES:
+            spread = found[name]
+            self.assertEqual(list(spread), ["median", "p10", "p90"])
+            self.assertTrue(0 < spread["p10"] <= spread["median"] <= spread["p90"], name)
+        self.assertGreater(found["e2e_ms"]["median"], found["ttft_ms"]["median"])
+
+    def test_one_answer_token_has_no_tpot(self):
+        found = json.loads(self.succeed("measure", "--repeats", "3", "--answer-tokens", "1",
+                                        "--json", "-"))
+        self.assertEqual(found["tpot_ms"], {"median": None, "p10": None, "p90": None})
+        self.assertEqual(found["step_ms"], {"median": None, "p10": None, "p90": None})
+        self.assertGreater(found["ttft_ms"]["median"], 0)
+
+    def test_files_are_whole_and_a_saved_run_plays_again(self):
+        code, out, err = self.run_program("measure", "--repeats", "3", "--json", "m.json", "--csv",
+                                          "m.csv", "--save", "run.json", "--prompt-tokens", "40",
+                                          "--answer-tokens", "9")
+        self.assertEqual(code, 0)
+        self.assertIn(b"TTFT", out)
+        self.assertEqual(err, b"saved run.json: tokendrip --run run.json plays it\n")
+        self.assertEqual(self.files(), ["m.csv", "m.json", "run.json"])
+        with open(self.path("m.json")) as file:
+            self.assertEqual(json.load(file)["run"]["prompt_tokens"], 40)
+        with open(self.path("m.csv")) as file:
+            lines = file.read().splitlines()
+        self.assertEqual(len(lines), 6)
+        self.assertEqual({line.count(",") for line in lines}, {14})
+        with open(self.path("run.json")) as file:
+            self.assertIn("traceEvents", json.load(file))
+
+        first = self.succeed("describe", "--run", "run.json")
+        self.assertEqual(first, self.succeed("describe", "--run", "run.json"))
+        self.assertIn(b"40 prompt tokens, 9 answer tokens", first)
+        self.assertTrue(first.startswith(b"measured "))
+        charged = self.succeed("describe", "--run", "run.json", "--counting", "lesson")
+        self.assertTrue(charged.startswith(b"modelled from a measured run"))
+        self.assertIn(b"charged before the first token", charged)
+
+    def test_text_is_the_answer_alone(self):
+        self.assertEqual(self.succeed("measure", "--text").decode(), golden_answer() + "\n")
+        longer = self.succeed("measure", "--text", "--answer-tokens", "12").decode()
+        self.assertTrue(longer.startswith(golden_answer()))
+        self.assertNotIn("</s>", longer)
+
+    def test_a_prompt_may_come_from_a_file_or_standard_input(self):
+        with open(self.path("prompt.txt"), "w") as file:
+            file.write("You are a support agent. Answer from the policy. Where is my parcel?\n")
+        text = self.succeed("measure", "--text", "--prompt-file", "prompt.txt").decode()
+        self.assertEqual(text, golden_answer() + "\n")
+        text = self.succeed("measure", "--text", "--prompt-file", "-",
+                            input=b"You are a support agent. Answer from the policy. "
+                                  b"Where is my parcel?\n").decode()
+        self.assertEqual(text, golden_answer() + "\n")
+
+    def test_what_cannot_run_fails_with_one_line_and_leaves_no_file(self):
+        cases = [
+            (["--model", "absent.gguf"], "absent.gguf"),
+            (["--model", os.path.join(program.SOURCE_DIR, "LICENSE")], "LICENSE"),
+            (["--prompt-file", "absent.txt"], "absent.txt"),
+            (["--prompt", "Where?", "--prompt-tokens", "5"], "--prompt-tokens"),
+            (["--answer-tokens", "5000"], "--answer-tokens"),
+            (["--prompt-tokens", "2000"], "limit of"),
+            (["--json", "no/such/folder.json"], "no folder"),
+        ]
+        for args, says in cases:
+            files = [] if "--json" in args else ["--json", "m.json"]
+            self.refuse(1, says, "measure", "--save", "run.json", *files, *args)
+        self.refuse(1, "TOKENDRIP_ASSETS", "measure", env={"TOKENDRIP_ASSETS": "/nonexistent"})
+        self.assertEqual(self.files(), [])
+
+    def test_sampling_is_repeatable_from_its_seed(self):
+        args = ["measure", "--text", "--temperature", "2", "--answer-tokens", "16", "--seed"]
+        one = self.succeed(*args, "7")
+        self.assertEqual(one, self.succeed(*args, "7"))
+        others = {self.succeed(*args, str(seed)) for seed in range(8, 12)}
+        self.assertGreater(len(others | {one}), 1)
+
+
+class Environment(program.Case):
+    def test_an_empty_environment_is_enough(self):
+        text = subprocess.run([program.PROGRAM, "describe", "--clock", "lesson"], env={},
+                              cwd="/", capture_output=True, timeout=program.TIMEOUT_S)
+        self.assertEqual((text.returncode, text.stderr), (0, b""))
+
+
+if __name__ == "__main__":
+    program.main()
