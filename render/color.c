@@ -1,18 +1,27 @@
 // See color.h. Luma first, row by row; then chroma from pairs of rows: the two
 // rows are added, the sum is filtered across. Red and blue travel together in the
-// halves of one 32-bit word. Plain loops that compilers vectorise; on x86-64 a
-// second copy is compiled for AVX2 and chosen at run time.
+// halves of one 32-bit word. Plain loops that compilers vectorise at -O3; on x86-64
+// a second copy is compiled for AVX2 and chosen at run time. (By hand: the thread
+// sanitizer dies of the compilers' own way, target_clones.)
 #include "color.h"
 
 #include <endian.h>
 #include <stdbool.h>
 #include <string.h>
 
-#if defined(__x86_64__) && defined(__GLIBC__)
-#define COLOR_CLONES __attribute__((target_clones("avx2", "default")))
+#if defined(__x86_64__)
+#define WITH_AVX2 __attribute__((target("avx2")))
+static bool has_avx2(void) {
+    return __builtin_cpu_supports("avx2");
+}
 #else
-#define COLOR_CLONES
+#define WITH_AVX2
+static bool has_avx2(void) {
+    return false;
+}
 #endif
+// Bodies are inlined into both copies, so that each is compiled twice.
+#define IN_BOTH static inline __attribute__((always_inline))
 
 // 16.16 fixed point from ITU-R BT.709: Kr = 0.2126, Kb = 0.0722, luma scaled by
 // 219/255, chroma by 224/255. The luma row adds up to the scale, the chroma rows to
@@ -39,14 +48,13 @@ static const uint32_t chroma_offset = (128u << CHROMA_SHIFT) + (1u << (CHROMA_SH
 static const uint32_t red_blue = 0x00ff00ff;
 
 // 0xAARRGGBB of pixel x. One 32-bit load: four byte loads would not vectorise.
-static inline uint32_t pixel_at(const uint8_t *bgra, int x) {
+IN_BOTH uint32_t pixel_at(const uint8_t *bgra, int x) {
     uint32_t p;
     memcpy(&p, bgra + (size_t)x * 4, sizeof p);
     return le32toh(p);
 }
 
-COLOR_CLONES
-static void luma_row(uint8_t *restrict out, const uint8_t *restrict bgra, int width_px) {
+IN_BOTH void luma_row(uint8_t *restrict out, const uint8_t *restrict bgra, int width_px) {
     for (int x = 0; x < width_px; x++) {
         uint32_t p = pixel_at(bgra, x);
         uint32_t y = Y_R * (p >> 16 & 255) + Y_G * (p >> 8 & 255) + Y_B * (p & 255) + y_offset;
@@ -61,8 +69,7 @@ struct chroma_job {
     int first, pairs;
 };
 
-COLOR_CLONES
-static void chroma_tile(const struct chroma_job *job) {
+IN_BOTH void chroma_tile(const struct chroma_job *job) {
     uint32_t rb[TILE_PX + 2], g[TILE_PX + 2]; // [0] is the pixel left of the tile
     // Locals: bytes written through cb could be part of *job, for all a compiler
     // knows, and then it doesn't vectorise.
@@ -92,26 +99,49 @@ static void chroma_tile(const struct chroma_job *job) {
     }
 }
 
-void color_to_yuv420(const struct color_planes *out, const uint8_t *bgra, int pitch_bytes,
-                     int width_px, int height_px) {
-    for (int y = 0; y < height_px; y += 2) {
-        const uint8_t *upper = bgra + (size_t)y * (size_t)pitch_bytes;
-        const uint8_t *lower = upper + pitch_bytes;
+// The source of a conversion.
+struct pixels {
+    const uint8_t *bgra;
+    int pitch_bytes, width_px, height_px;
+};
+
+IN_BOTH void convert(const struct color_planes *out, const struct pixels *in) {
+    int pairs = in->width_px / 2;
+    for (int y = 0; y < in->height_px; y += 2) {
+        const uint8_t *upper = in->bgra + (size_t)y * (size_t)in->pitch_bytes;
+        const uint8_t *lower = upper + in->pitch_bytes;
         uint8_t *luma = out->y + (size_t)y * (size_t)out->y_pitch_bytes;
-        luma_row(luma, upper, width_px);
-        luma_row(luma + out->y_pitch_bytes, lower, width_px);
+        luma_row(luma, upper, in->width_px);
+        luma_row(luma + out->y_pitch_bytes, lower, in->width_px);
         struct chroma_job job = {
             .upper = upper,
             .lower = lower,
             .cb = out->cb + (size_t)(y / 2) * (size_t)out->cb_pitch_bytes,
             .cr = out->cr + (size_t)(y / 2) * (size_t)out->cr_pitch_bytes,
         };
-        for (job.first = 0; job.first < width_px / 2; job.first += TILE_PX / 2) {
-            int left = width_px / 2 - job.first;
+        for (job.first = 0; job.first < pairs; job.first += TILE_PX / 2) {
+            int left = pairs - job.first;
             job.pairs = left < TILE_PX / 2 ? left : TILE_PX / 2;
             chroma_tile(&job);
         }
     }
+}
+
+WITH_AVX2 static void convert_avx2(const struct color_planes *out, const struct pixels *in) {
+    convert(out, in);
+}
+
+static void convert_plain(const struct color_planes *out, const struct pixels *in) {
+    convert(out, in);
+}
+
+void color_to_yuv420(const struct color_planes *out, const uint8_t *bgra, int pitch_bytes,
+                     int width_px, int height_px) {
+    const struct pixels in = {bgra, pitch_bytes, width_px, height_px};
+    if (has_avx2())
+        convert_avx2(out, &in);
+    else
+        convert_plain(out, &in);
 }
 
 void color_row_to_rgb24(uint8_t *out, const uint8_t *bgra, int width_px) {

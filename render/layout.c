@@ -168,6 +168,9 @@ static void split_columns(struct layout *l) {
     l->answer_headers = !can_list || answer_column * 20 < readable * 11 ? HEADERS_NEWEST
                         : answer_column * 20 < readable * 19            ? HEADERS_STAGGERED
                                                                         : HEADERS_TEXT;
+    // Equal columns look alike, whatever rounding does to one of them.
+    if (share == equal || l->answer_headers > l->headers)
+        l->answer_headers = l->headers;
 }
 
 // The gap beside a cell of this width or height.

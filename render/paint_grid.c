@@ -81,20 +81,34 @@ static void fill_cells(const struct grid *g, struct cells cells, rgba color) {
                       color);
 }
 
-// Outlines, thinner where cells are small.
+// Outlines: one a cell, or one around a span of cells too narrow to bear their own.
 static void ring_cells(const struct grid *g, struct cells cells, int stroke_px, rgba color) {
     if (cells.from >= cells.to)
         return;
-    if (!g->is_rich) {
-        struct rect span = span_of(g, cells);
+    struct rect span = span_of(g, cells);
+    int narrow_px = 3 * g->layout->unit_px / 2;
+    bool is_narrow = layout_cell(g->layout, cells.from, cells.layer).w < narrow_px;
+    if (!g->is_rich || (is_narrow && stroke_px > g->layout->hair_px)) {
         cmdlist_ring(g->out, span, 0, clamp(span.h / 4, 1, stroke_px), color);
         return;
     }
-    for (int column = cells.from; column < cells.to; column++) {
-        struct rect cell = layout_cell(g->layout, column, cells.layer);
-        cmdlist_ring(g->out, cell, radius_of(g, column), clamp(shorter(cell) / 7, 1, stroke_px),
-                     color);
+    for (int column = cells.from; column < cells.to; column++)
+        cmdlist_ring(g->out, layout_cell(g->layout, column, cells.layer), radius_of(g, column),
+                     stroke_px, color);
+}
+
+// The same, split where the prompt ends: its cells may be narrower.
+static void ring_parts(const struct grid *g, struct cells cells, int stroke_px, rgba color) {
+    int prompt = g->layout->input.prompt_tokens;
+    struct cells left = cells, right = cells;
+    left.to = cells.to < prompt ? cells.to : prompt;
+    right.from = cells.from > prompt ? cells.from : prompt;
+    if (!g->is_rich) {
+        ring_cells(g, cells, stroke_px, color);
+        return;
     }
+    ring_cells(g, left, stroke_px, color);
+    ring_cells(g, right, stroke_px, color);
 }
 
 // The upper `ppm` of the cells in `color`, with the pixel that the edge is in.
@@ -245,7 +259,7 @@ static void paint_reading_rings(const struct grid *g) {
     cells.to = cells.from;
     cells.from = 0;
     rgba color = paint_color(g->paint, COLOR_READ);
-    ring_cells(g, cells, g->layout->stroke_px, theme_fade(color, light_ppm(pass->progress_ppm)));
+    ring_parts(g, cells, g->layout->stroke_px, theme_fade(color, light_ppm(pass->progress_ppm)));
 }
 
 // The layer that the pass is in: filled as far as it has come, over an empty bed.

@@ -14,6 +14,7 @@ enum {
     // 32768 more, so that the table can't fill up.
     MAX_EXACT = TABLE_SIZE - 2 * 32768,
     SETTLE_ROUNDS = 4,
+    MANY_BINS = 32768, // beyond these one round has to do: seconds for little gain
 };
 
 static const uint32_t coarse_mask = 0xf8f8f8, coarse_middle = 0x040404;
@@ -217,7 +218,8 @@ static void assign(struct palette *palette, struct tally tallies[PALETTE_COLORS]
 
 static void settle(struct palette *palette, struct bin *list, int list_count) {
     struct tally tallies[PALETTE_COLORS];
-    for (int round = 0; round < SETTLE_ROUNDS; round++) {
+    int rounds = list_count > MANY_BINS ? 1 : SETTLE_ROUNDS;
+    for (int round = 0; round < rounds; round++) {
         assign(palette, tallies, list, list_count);
         for (int i = 0; i < palette->color_count; i++) {
             const struct tally *tally = &tallies[i];

@@ -220,6 +220,8 @@ static bool mp4_from_part(struct partfile *out, const char *part_path, const str
     }
     AVCodecParameters *parameters = in->streams[0]->codecpar;
     film_tag(parameters, &film_bt709);
+    parameters->width = opts->width_px; // the reader leaves MPEG-4 Part 2's to a decoder
+    parameters->height = opts->height_px;
     bool ok = muxer_open(&muxer, out, "mp4", why) &&
               muxer_begin(muxer, parameters, frame_rate, "movflags=faststart", why) &&
               copy_packets(muxer, in, frame_rate, why) && muxer_end(muxer, why);

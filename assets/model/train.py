@@ -797,8 +797,8 @@ def make_example(tok, r, length, blocks, tails, echo=0.0):
 # batches of a bucket may have: longest start, questions for each.  Few shapes,
 # since every new one costs the matrix library some preparation.
 LENGTHS = [(18, 18), (19, 48), (49, 110), (111, 230), (231, 480), (481, 1024)]
-STAGES = [(.25, [.02, .42, .56, .0, .0, .0]),
-          (.55, [.02, .18, .40, .30, .10, .0]),
+STAGES = [(.15, [.02, .42, .56, .0, .0, .0]),
+          (.50, [.02, .18, .40, .30, .10, .0]),
           (1.0, [.03, .14, .22, .25, .22, .14])]
 SHAPES = [[(18, 8)], [(32, 8), (48, 8)], [(64, 8), (80, 8), (112, 8)],
           [(144, 12), (184, 12), (232, 12)], [(304, 16), (384, 16), (480, 16)],
@@ -813,8 +813,8 @@ def make_batch(tok, seed, step, progress, budget):
     i = r.choices(range(len(LENGTHS)), share)[0]
     P, K = r.choice(SHAPES[i])
     shorter = max([p for row in SHAPES for p, _ in row if p < P], default=P - 1)
-    tails, echo = 0, .3 if progress < STAGES[0][0] else .04
-    if P > 18 and r.random() < (.35 if progress < STAGES[0][0] else .03):
+    tails, echo = 0, .15 if progress < STAGES[0][0] else .04
+    if P > 18 and r.random() < (.12 if progress < STAGES[0][0] else .02):
         echo = 1
     M = 32
     k = r.random()
@@ -983,7 +983,54 @@ def build_model(torch):
                 x = b(x, cos, sin, lay)
             return self.output_norm(x)
 
-    return Model()
+    return seed_copying(torch, Model())
+
+
+def seed_copying(torch, model):
+    """Start the model with a rough copying circuit instead of waiting for it to
+    appear by chance, which takes most of a short training: in layer 0 one head
+    of each group looks at the previous token and notes which one it was; in
+    layers 1 and 2 such heads look for a place whose previous token was the
+    current one and copy the token there ("A B ... A" -> "B").  Training is
+    free to change all of it.
+
+    Places in the residual stream: 0 is a constant, 1..127 the token, 128..191
+    the note about the previous token."""
+    c = CONFIG
+    HD, G = c["dim"] // c["heads"], c["heads"] // c["kv_heads"]
+    freq = c["rope_base"] ** (-np.arange(0, HD, 2) / HD)
+    with torch.no_grad():
+        e = model.token_embd.weight
+        e[:, 1:128] *= 1.23
+        e[:, 128:] *= .05
+        e[:, 0] = 1.0
+        att = [dict(b.named_parameters()) for b in model.blk]
+        W = lambda layer, name: att[layer]["attn_%s.weight" % name]
+        for g in range(c["kv_heads"]):
+            q0, k0 = g * G * HD, g * HD     # rows of the group's first head
+            token = 1 + 32 * g
+            note = 128 + 32 * g
+            # Layer 0: scores peak at distance one, whatever the tokens are.
+            for f, peak in enumerate((14, 10, 6, 4)):
+                a = math.sqrt(peak * HD ** .5) / 3.2
+                W(0, "q")[q0 + 2 * f, 0] += a
+                W(0, "k")[k0 + 2 * f, 0] += a * math.cos(freq[f])
+                W(0, "k")[k0 + 2 * f + 1, 0] += a * math.sin(freq[f])
+            for i in range(32):
+                W(0, "v")[k0 + i, token + i] += 1
+                W(0, "output")[note + i, q0 + i] += .4
+            # Layers 1 and 2: match in the slowly turning pairs, copy the rest.
+            for layer in (1, 2):
+                half = 16 * (layer - 1)
+                for i in range(16):
+                    a = 1.4 if i < 4 else 1.8
+                    W(layer, "q")[q0 + 16 + i, token + half + i] += a
+                    W(layer, "k")[k0 + 16 + i, note + half + i] += a
+                copied = token + (64 if layer == 1 else 0)
+                for i in range(min(32, 128 - copied)):
+                    W(layer, "v")[k0 + i, copied + i] += 1
+                    W(layer, "output")[copied + i, q0 + i] += .6
+    return model
 
 
 def make_muon(torch, params, lr):

@@ -74,6 +74,11 @@ static void lessons_have_their_exact_figures_under_either_counting(void **state)
         assert_int_equal(run->answer_count, cases[i].answers);
         assert_int_equal(run_events(run), cases[i].events);
         run_destroy(run);
+        // The window takes a lesson straight under the counting it shows.
+        char why[256];
+        assert_true(source_lesson(&run, &options, cases[i].counting, why));
+        assert_int_equal(run_ttft_ns(run), cases[i].ttft_ms * 1000000);
+        run_destroy(run);
     }
 }
 

@@ -320,6 +320,20 @@ static void closing_during_a_measurement_is_prompt(void **state) {
     engine_close(NULL);
 }
 
+static void runs_rest_between_each_other(void **state) {
+    (void)state;
+    struct engine *engine = open_engine(0);
+    int32_t prompt[64];
+    struct engine_request request = request_for(prompt, prompt_of(engine, prompt, 64, question));
+    request.pause_ns = 15000000;
+    int64_t start_ns = stopwatch_now_ns();
+    start(engine, &request);
+    struct measure_result result = finish(engine);
+    assert_true(stopwatch_now_ns() - start_ns >= (result.warmups + 3) * request.pause_ns);
+    measure_clear(&result);
+    engine_close(engine);
+}
+
 // --- Waking and signals ---
 
 static void count_wake(void *context) {
@@ -439,6 +453,7 @@ int main(void) {
         cmocka_unit_test(stopping_is_prompt_and_keeps_the_engine),
         cmocka_unit_test(a_new_request_overtakes_the_old_one),
         cmocka_unit_test(closing_during_a_measurement_is_prompt),
+        cmocka_unit_test(runs_rest_between_each_other),
         cmocka_unit_test(changes_wake_whoever_asked),
         cmocka_unit_test(signals_never_reach_the_worker),
         cmocka_unit_test(what_cannot_be_opened_is_refused),

@@ -244,6 +244,29 @@ static void a_forced_length_passes_the_end_token_over(void **state) {
     run_destroy(run);
 }
 
+// At this temperature all of the device's logits are nearly alike.
+static void a_seed_gives_its_own_answer_every_time(void **state) {
+    char why[WHY_BYTES] = "";
+    struct bench *bench = *state;
+    struct run *runs[3];
+    bench->generate.answer_tokens = 20;
+    bench->generate.sampler = (struct sampler){.temperature = 100, .top_p_unit = 1};
+    for (int i = 0; i < 3; i++) {
+        bench->generate.sampler.seed = i < 2 ? 5 : 6;
+        runs[i] = answer(bench, GENERATE_DONE, why);
+        assert_int_equal(runs[i]->info.seed, bench->generate.sampler.seed);
+    }
+    int same = 0, other = 0;
+    for (int n = 0; n < 20; n++) {
+        same += answer_id(runs[0], n) == answer_id(runs[1], n);
+        other += answer_id(runs[0], n) == answer_id(runs[2], n);
+    }
+    assert_int_equal(same, 20);
+    assert_true(other < 20);
+    for (int i = 0; i < 3; i++)
+        run_destroy(runs[i]);
+}
+
 static void an_answer_ends_where_the_cache_is_full(void **state) {
     char why[WHY_BYTES] = "";
     struct bench *bench = *state;
@@ -656,6 +679,7 @@ int main(void) {
         WITH_BENCH(every_stage_of_every_pass_is_in_the_run),
         WITH_BENCH(an_end_token_ends_the_answer_and_counts),
         WITH_BENCH(a_forced_length_passes_the_end_token_over),
+        WITH_BENCH(a_seed_gives_its_own_answer_every_time),
         WITH_BENCH(an_answer_ends_where_the_cache_is_full),
         WITH_BENCH(requests_that_cannot_be_met_are_refused),
         WITH_BENCH(a_failing_device_leaves_what_was_measured),
