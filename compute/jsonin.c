@@ -43,12 +43,14 @@ static int64_t size_of(int file) {
 
 static bool read_all(int file, char **text, size_t *bytes, size_t max_bytes) {
     int64_t expected = size_of(file);
-    size_t capacity = expected < 0 ? FIRST_READ_BYTES : (size_t)expected + 1;
+    size_t capacity = max_bytes < FIRST_READ_BYTES ? max_bytes + 1 : FIRST_READ_BYTES;
     *bytes = 0;
-    if (capacity > max_bytes + 1) {
+    if (expected > (int64_t)max_bytes) {
         errno = EFBIG;
         return false;
     }
+    if (expected >= 0)
+        capacity = (size_t)expected + 1;
     *text = malloc(capacity);
     while (*text) {
         if (*bytes == capacity && !make_room(text, &capacity, max_bytes))

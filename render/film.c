@@ -211,6 +211,16 @@ static bool encode(struct film *film, const AVFrame *frame, char why[256]) {
     return receive(film, frame == NULL, why);
 }
 
+// Encodes a picture, then takes it back. Encoders that compare with the picture
+// before keep it; then the next filling needs other memory. Here, on the thread that
+// the encoder runs on, the picture has no other user.
+static bool encode_picture(struct film *film, AVFrame *frame, char why[256]) {
+    if (!encode(film, frame, why))
+        return false;
+    int result = av_frame_make_writable(frame);
+    return result >= 0 || muxer_refuse(why, "no memory for a picture", result);
+}
+
 static void *encode_pending(void *context) {
     struct film *film = context;
     pthread_mutex_lock(&film->lock);
@@ -219,10 +229,10 @@ static void *encode_pending(void *context) {
             pthread_cond_wait(&film->changed, &film->lock);
         if (!film->pending)
             break;
-        const AVFrame *frame = film->pending;
+        AVFrame *frame = film->pending;
         pthread_mutex_unlock(&film->lock);
         char why[SINK_WHY_BYTES] = "";
-        bool ok = encode(film, frame, why);
+        bool ok = encode_picture(film, frame, why);
         pthread_mutex_lock(&film->lock);
         if (!ok && !film->has_failed) {
             film->has_failed = true;
@@ -279,9 +289,6 @@ const char *film_note(const struct film *film) {
 
 AVFrame *film_next(struct film *film) {
     AVFrame *frame = film->frames[film->filling];
-    // The encoder may still read what was in it; then this gives it new memory.
-    if (av_frame_make_writable(frame) < 0)
-        return NULL;
     const struct film_picture *picture = film->spec->picture;
     frame->pts = film->number;
     frame->color_range = picture->range;

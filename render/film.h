@@ -60,7 +60,7 @@ bool film_open(struct film **out, struct partfile *part, const struct film_spec 
                char why[256]);
 const char *film_note(const struct film *film); // "" or the encoder's note
 
-// The picture to fill next, tagged, its old content undefined; NULL: no memory.
+// The picture to fill next, tagged, its old content undefined.
 AVFrame *film_next(struct film *film);
 
 // Hands that picture over; waits while the one before is still being encoded.

@@ -147,8 +147,6 @@ struct writer {
 static bool write_frame(void *context, const AVFrame *frame, char why[256]) {
     struct writer *writer = context;
     AVFrame *out = film_next(writer->film);
-    if (!out)
-        return sink_refuse(why, "no memory for a frame");
     if (frame->width != out->width || frame->height != out->height)
         return sink_refuse(why, "the recorded film came back in another size");
     for (int y = 0; y < out->height; y++)

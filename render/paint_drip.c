@@ -41,13 +41,17 @@ static int height_of(int width_px) {
     return width_px * 27 / 20;
 }
 
+// The middle of a drop, kept so that all of it stays between the margins.
+static int keep_inside(const struct layout *layout, int middle_x) {
+    int half = (full_width_px(layout) + 1) / 2;
+    return clamp(middle_x, layout->drip.x + half, layout->drip.x + layout->drip.w - half);
+}
+
 // Middle of the tip of a drop that hangs under a column.
 static int hang_x(const struct layout *layout, int column) {
     int columns = layout->input.columns;
     struct rect cell = paint_output_cell(layout, clamp(column, 0, columns - 1));
-    int half = full_width_px(layout) / 2;
-    return clamp(cell.x + cell.w / 2, layout->drip.x + half,
-                 layout->drip.x + layout->drip.w - half);
+    return keep_inside(layout, cell.x + cell.w / 2);
 }
 
 int paint_landing_ppm(int fall_ppm) {
@@ -68,7 +72,7 @@ static struct fall fall_at(const struct layout *layout, int column, struct rect 
     int down_ppm = (int)(way * way / VIEW_PPM);
     int tall = height_of(full_width_px(layout));
     int from_y = layout->drip.y, to_y = place.y + place.h / 2 - tall / 2;
-    int from_x = hang_x(layout, column), to_x = place.x + place.w / 2;
+    int from_x = hang_x(layout, column), to_x = keep_inside(layout, place.x + place.w / 2);
     return (struct fall){
         .middle_x = paint_between(from_x, to_x, paint_smooth_ppm((int)way)),
         .top_quarters = (int64_t)from_y * 4 + (int64_t)(to_y - from_y) * 4 * down_ppm / VIEW_PPM,

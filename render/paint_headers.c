@@ -226,7 +226,7 @@ static void paint_listed_answer(struct headers *h) {
     int edge = layout_column_x(layout, layout->input.prompt_tokens);
     for (int i = layout->input.prompt_tokens; i < columns; i++) {
         int home = layout_column_x(layout, i + 1);
-        int most = home + (home - layout_column_x(layout, i)) * 9 / 20;
+        int most = home + (home - layout_column_x(layout, i)) * 3 / 5;
         int next = home;
         if (i < known && i + 1 < columns)
             next = clamp(edge + need_px(h, i, h->px), home, most);
@@ -254,7 +254,7 @@ static bool is_upper(struct stagger s, int column) {
 static int most_px(const struct headers *h, struct stagger s, int column) {
     int width = layout_column_x(h->layout, column + 1) - layout_column_x(h->layout, column);
     bool is_outermost = column == s.from || column == s.to - 1;
-    int apart = is_upper(s, column) ? 4 : 2 * h->layout->hair_px + 4;
+    int apart = 2 * h->layout->hair_px + (is_upper(s, column) ? 0 : 4);
     return (is_outermost ? width * 3 / 2 : 2 * width) - apart;
 }
 
@@ -283,6 +283,7 @@ static struct rect staggered_rect(const struct headers *h, struct stagger s, int
     int width = own;
     if (column < header_count(h))
         width = clamp(need_px(h, column, h->px) - gap_of(h, column), own, most_px(h, s, column));
+    width = width < right - left ? width : right - left;
     struct rect rect = lower_line(h, 0, width > own ? width : own);
     rect.x = clamp(x + own / 2 - rect.w / 2, left, right - rect.w);
     if (is_upper(s, column))

@@ -32,7 +32,7 @@ static const struct film_encoder webm_encoders[] = {
 // Both keep every bit, and what stays from frame to frame costs qtrle nothing.
 static const struct film_encoder lossless_encoders[] = {
     {"qtrle", "", NULL},
-    {"png", "pred=up", NULL},
+    {"png", "pred=up,threads=1", NULL},
     {NULL, NULL, NULL},
 };
 
@@ -183,8 +183,6 @@ static bool av_open(void **state, const char *path, const struct sink_opts *opts
 static bool av_put(void *state, const struct sink_frame *frame, char why[256]) {
     struct av *av = state;
     AVFrame *picture = film_next(av->film);
-    if (!picture)
-        return sink_refuse(why, "no memory for a frame");
     av->format->picture->fill(picture, frame->bgra, frame->pitch_bytes);
     return film_put(av->film, why);
 }

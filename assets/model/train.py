@@ -25,6 +25,7 @@ import json
 import math
 import os
 import random
+import signal
 import struct
 import sys
 import time
@@ -818,11 +819,9 @@ def make_batch(tok, seed, step, progress, budget):
         echo = 1
     M = 32
     k = r.random()
-    if echo == 1:
-        pass
-    elif k < .10:                           # answers that go on for a while
+    if echo < 1 and k < .10:                # answers that go on for a while
         tails, K, M = 1, K // 2, 96
-    elif k < .13:                           # or for long
+    elif echo < 1 and k < .13:              # or for long
         tails, K, M = 2, 2, 288
     B = max(1, round(budget / (P * .9 + K * [21, 60, 220][tails])))
     rows = []
@@ -1110,13 +1109,16 @@ def train(args):
                         seen=seen, spent=spent, ema=ema, seed=args.seed), path + ".new")
         os.replace(path + ".new", path)
 
+    stop = []
+    for sig in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(sig, lambda *_: stop.append(1))     # save, then end
     say("params", n_params, "start at step", step)
     last_save = last_log = time.time()
     acc = {}
     while True:
         t0 = time.time()
         progress = step / args.steps if args.steps else spent / (args.minutes * 60)
-        if progress >= 1:
+        if progress >= 1 or stop:
             break
         warm = min(1, (step + 1) / 100)
         scale = warm * (1 if progress < args.flat else max(.02, (1 - progress) / (1 - args.flat)))

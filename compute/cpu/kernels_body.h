@@ -22,7 +22,8 @@ enum {
     LANES = KERNELS_LANES,
     TILE_VECS = 2, // of weight rows
     TILE_ROWS = TILE_VECS * LANES,
-    TILE_TOKENS = LANES == 16 ? 8 : 6, // the sums and a line fit the registers
+    TILE_MOST = 8,                             // tokens that tile_some knows
+    TILE_TOKENS = LANES == 16 ? TILE_MOST : 6, // the sums and a line fit the registers
     PANEL_DEPTH = 512,
     KEY_BLOCK = 64,
 };
@@ -141,7 +142,7 @@ VEC_INLINE void store_line(float *out, const vec line[TILE_VECS], int lanes, boo
 
 // `tokens` is a constant where this is used, so the sums live in registers.
 VEC_INLINE void tile_of(int tokens, const struct tile *tile) {
-    vec sums[TILE_TOKENS][TILE_VECS];
+    vec sums[TILE_MOST][TILE_VECS];
     for (int t = 0; t < tokens; t++) {
         for (int v = 0; v < TILE_VECS; v++)
             sums[t][v] = vec_all(0);
@@ -182,14 +183,12 @@ static void tile_some(int tokens, const struct tile *tile) {
     case 6:
         tile_of(6, tile);
         return;
-#if KERNELS_LANES == 16
     case 7:
         tile_of(7, tile);
         return;
     case 8:
         tile_of(8, tile);
         return;
-#endif
     default: // more never comes from tile_all
         return;
     }
@@ -349,42 +348,48 @@ static float exponentials(float *values, int count, float scale, float shift) {
     return sum;
 }
 
-// out[c] = sum over k of shares[k] * values[k][c], `vecs` vectors of columns at a
-// time and keys in two chains.
-VEC_INLINE void mix_columns(float *out, const float *shares, const float *values, int keys,
-                            int head_dim, int vecs) {
+// out[c] = sum over k of shares[k] * values[k][c].
+struct mix {
+    float *out;          // [head_dim]
+    const float *shares; // [keys]
+    const float *values; // [keys][head_dim]
+    int keys, head_dim;
+};
+
+// `vecs` vectors of columns from `column` on, the keys in two chains.
+VEC_INLINE void mix_columns(const struct mix *mix, int column, int vecs) {
     vec even[4], odd[4];
     for (int v = 0; v < vecs; v++)
         even[v] = odd[v] = vec_all(0);
-    size_t stride = (size_t)head_dim;
+    size_t stride = (size_t)mix->head_dim;
+    const float *line = mix->values + column;
     int k = 0;
-    for (; k + 2 <= keys; k += 2) {
-        const float *line = values + (size_t)k * stride;
+    for (; k + 2 <= mix->keys; k += 2, line += 2 * stride) {
+        vec first = vec_all(mix->shares[k]);
+        vec second = vec_all(mix->shares[k + 1]);
         for (int v = 0; v < vecs; v++) {
-            even[v] = vec_fma(vec_all(shares[k]), vec_load(line + v * LANES), even[v]);
-            odd[v] = vec_fma(vec_all(shares[k + 1]), vec_load(line + stride + v * LANES), odd[v]);
+            even[v] = vec_fma(first, vec_load(line + v * LANES), even[v]);
+            odd[v] = vec_fma(second, vec_load(line + stride + v * LANES), odd[v]);
         }
     }
     for (int v = 0; v < vecs; v++) {
-        if (k < keys)
-            even[v] = vec_fma(vec_all(shares[k]), vec_load(values + (size_t)k * stride + v * LANES),
-                              even[v]);
-        vec_store(out + v * LANES, even[v] + odd[v]);
+        if (k < mix->keys)
+            even[v] = vec_fma(vec_all(mix->shares[k]), vec_load(line + v * LANES), even[v]);
+        vec_store(mix->out + column + v * LANES, even[v] + odd[v]);
     }
 }
 
-static void mix_values(float *out, const float *shares, const float *values, int keys,
-                       int head_dim) {
+static void mix_values(const struct mix *mix) {
     int c = 0;
-    for (; c + 4 * LANES <= head_dim; c += 4 * LANES)
-        mix_columns(out + c, shares, values + c, keys, head_dim, 4);
-    for (; c + LANES <= head_dim; c += LANES)
-        mix_columns(out + c, shares, values + c, keys, head_dim, 1);
-    for (; c < head_dim; c++) {
+    for (; c + 4 * LANES <= mix->head_dim; c += 4 * LANES)
+        mix_columns(mix, c, 4);
+    for (; c + LANES <= mix->head_dim; c += LANES)
+        mix_columns(mix, c, 1);
+    for (; c < mix->head_dim; c++) {
         float sum = 0;
-        for (int k = 0; k < keys; k++)
-            sum += shares[k] * values[(size_t)k * (size_t)head_dim + (size_t)c];
-        out[c] = sum;
+        for (int k = 0; k < mix->keys; k++)
+            sum += mix->shares[k] * mix->values[(size_t)k * (size_t)mix->head_dim + (size_t)c];
+        mix->out[c] = sum;
     }
 }
 
@@ -412,7 +417,11 @@ static void attend_one(const struct attention *job) {
                GGUF_TENSOR_F32);
         float sum = exponentials(scores, keys, scale, scale * largest(scores, keys));
         float *out = job->out + (size_t)h * (size_t)job->head_dim;
-        mix_values(out, scores, job->values, keys, job->head_dim);
+        mix_values(&(struct mix){.out = out,
+                                 .shares = scores,
+                                 .values = job->values,
+                                 .keys = keys,
+                                 .head_dim = job->head_dim});
         for (int c = 0; c < job->head_dim; c++)
             out[c] /= sum;
     }
@@ -475,20 +484,26 @@ static void load_block(const struct attend_scratch *s, const struct attention *j
     }
 }
 
-// Turns the scores of one token into shares and brings what it has so far to the
-// same measure. visible: how many keys of the block it may see, >= 1.
-static void take_block(float *scores, float *out, float *most, float *sum, int visible, int keys,
-                       int head_dim) {
+// One token and head between two blocks.
+struct standing {
+    float *scores;     // of this block's keys: [KEY_BLOCK]
+    float *out;        // mixed so far: [head_dim]
+    float *most, *sum; // largest score so far, and what the shares so far add up to
+};
+
+// Turns the scores into shares and brings what was mixed before to the same
+// measure. Of the block's `keys` the token sees the first `visible`, at least one.
+static void take_block(const struct standing *s, int visible, int keys, int head_dim) {
     float scale = score_scale(head_dim);
-    float seen = scale * largest(scores, visible);
-    float now = seen > *most ? seen : *most;
-    float shrink = *sum > 0 ? expf(*most - now) : 0;
-    *sum = *sum * shrink + exponentials(scores, visible, scale, now);
-    *most = now;
+    float seen = scale * largest(s->scores, visible);
+    float now = seen > *s->most ? seen : *s->most;
+    float shrink = *s->sum > 0 ? expf(*s->most - now) : 0;
+    *s->sum = *s->sum * shrink + exponentials(s->scores, visible, scale, now);
+    *s->most = now;
     for (int k = visible; k < keys; k++)
-        scores[k] = 0;
+        s->scores[k] = 0;
     for (int c = 0; c < head_dim; c++)
-        out[c] *= shrink;
+        s->out[c] *= shrink;
 }
 
 // One head, one block of keys, for the tokens that see any of it.
@@ -514,9 +529,13 @@ static void attend_block(const struct attend_scratch *s, const struct attention 
     for (int t = from; t < job->tokens; t++) {
         int sees = job->first_position + t + 1 - first_key;
         int at = head * KERNELS_ATTEND_TOKENS + t;
-        take_block(s->scores + (size_t)(t - from) * KEY_BLOCK,
-                   out + (size_t)(t - from) * job->out_stride, &s->most[at], &s->sum[at],
-                   sees < keys ? sees : keys, keys, job->head_dim);
+        struct standing standing = {
+            .scores = s->scores + (size_t)(t - from) * KEY_BLOCK,
+            .out = out + (size_t)(t - from) * job->out_stride,
+            .most = &s->most[at],
+            .sum = &s->sum[at],
+        };
+        take_block(&standing, sees < keys ? sees : keys, keys, job->head_dim);
     }
     for (int p = 0; p < panels_of(job->head_dim); p++) {
         int left = job->head_dim - p * TILE_ROWS;

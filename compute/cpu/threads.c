@@ -59,15 +59,61 @@ struct threads {
     _Alignas(CACHE_LINE_BYTES) _Atomic int arrived; // at the barrier
 };
 
-// --- The gate ---
+// --- What differs between processors ---
+
+// flush_subnormals: arithmetic on subnormal floats is slow on many processors, and
+// results that small do not matter here. Returns the setting before, for
+// restore_floats.
+
+#if defined(__SSE2__)
 
 static void pause_briefly(void) {
-#if defined(__SSE2__)
     _mm_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
 }
+
+static uint64_t flush_subnormals(void) {
+    unsigned before = _mm_getcsr();
+    _mm_setcsr(before | 0x8040u); // flush to zero, denormals are zero
+    return before;
+}
+
+static void restore_floats(uint64_t before) {
+    _mm_setcsr((unsigned)before);
+}
+
+#elif defined(__aarch64__)
+
+static void pause_briefly(void) {
+    __asm__ volatile("yield");
+}
+
+static uint64_t flush_subnormals(void) {
+    uint64_t before;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(before));
+    __asm__ volatile("msr fpcr, %0" : : "r"(before | (uint64_t)1 << 24)); // flush to zero
+    return before;
+}
+
+static void restore_floats(uint64_t before) {
+    __asm__ volatile("msr fpcr, %0" : : "r"(before));
+}
+
+#else
+
+static void pause_briefly(void) {
+}
+
+static uint64_t flush_subnormals(void) {
+    return 0;
+}
+
+static void restore_floats(uint64_t before) {
+    (void)before;
+}
+
+#endif
+
+// --- The gate ---
 
 // Looks for about `most_ns`. True: the gate has opened.
 static bool look(const struct gate *gate, uint32_t seen, int64_t most_ns) {
@@ -133,35 +179,6 @@ void threads_barrier(struct threads *threads, int member) {
     }
     atomic_store_explicit(&threads->arrived, 0, memory_order_relaxed);
     gate_open(&threads->meet);
-}
-
-// --- Floats that are almost zero ---
-
-// Arithmetic on subnormal floats is slow on many processors; results that small
-// do not matter here. Returns the setting before, for restore_floats.
-static uint64_t flush_subnormals(void) {
-#if defined(__SSE2__)
-    unsigned before = _mm_getcsr();
-    _mm_setcsr(before | 0x8040u); // flush to zero, denormals are zero
-    return before;
-#elif defined(__aarch64__)
-    uint64_t before;
-    __asm__ volatile("mrs %0, fpcr" : "=r"(before));
-    __asm__ volatile("msr fpcr, %0" : : "r"(before | (uint64_t)1 << 24));
-    return before;
-#else
-    return 0;
-#endif
-}
-
-static void restore_floats(uint64_t before) {
-#if defined(__SSE2__)
-    _mm_setcsr((unsigned)before);
-#elif defined(__aarch64__)
-    __asm__ volatile("msr fpcr, %0" : : "r"(before));
-#else
-    (void)before;
-#endif
 }
 
 // --- The team ---

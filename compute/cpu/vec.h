@@ -41,6 +41,15 @@ VEC_INLINE void vec_store_part(float *to, vec v, int count) {
     memcpy(to, part, (size_t)count * sizeof(float));
 }
 
+#if KERNELS_LANES > 4
+
+VEC_INLINE void vec_store_sums(float out[4], __m256 a, __m256 b, __m256 c, __m256 d) {
+    __m256 sums = _mm256_hadd_ps(_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d));
+    _mm_storeu_ps(out, _mm_add_ps(_mm256_castps256_ps128(sums), _mm256_extractf128_ps(sums, 1)));
+}
+
+#endif
+
 #if KERNELS_LANES == 16
 
 VEC_INLINE vec vec_all(float value) {
@@ -72,6 +81,11 @@ VEC_INLINE float vec_largest(vec v) {
 VEC_INLINE __m256 vec_fold(vec v) {
     __m512 whole = (__m512)v;
     return _mm256_add_ps(_mm512_castps512_ps256(whole), _mm512_extractf32x8_ps(whole, 1));
+}
+
+// The sums of four vectors, in order.
+VEC_INLINE void vec_sum_four(float out[4], const vec v[4]) {
+    vec_store_sums(out, vec_fold(v[0]), vec_fold(v[1]), vec_fold(v[2]), vec_fold(v[3]));
 }
 
 // Halves at `from`, which need not be aligned, as floats.
@@ -115,8 +129,8 @@ VEC_INLINE vec vec_min(vec a, vec b) {
     return (vec)_mm256_min_ps((__m256)a, (__m256)b);
 }
 
-VEC_INLINE __m256 vec_fold(vec v) {
-    return (__m256)v;
+VEC_INLINE void vec_sum_four(float out[4], const vec v[4]) {
+    vec_store_sums(out, (__m256)v[0], (__m256)v[1], (__m256)v[2], (__m256)v[3]);
 }
 
 VEC_INLINE float vec_sum(vec v) {
@@ -214,21 +228,13 @@ VEC_INLINE void vec_transpose(vec rows[4]) {
     rows[3] = (vec){a[3], b[3], c[3], d[3]};
 }
 
-#endif
-
-// The sums of four vectors, in order.
 VEC_INLINE void vec_sum_four(float out[4], const vec v[4]) {
-#if KERNELS_LANES > 4
-    __m256 first = _mm256_hadd_ps(vec_fold(v[0]), vec_fold(v[1]));
-    __m256 second = _mm256_hadd_ps(vec_fold(v[2]), vec_fold(v[3]));
-    __m256 both = _mm256_hadd_ps(first, second);
-    _mm_storeu_ps(out, _mm_add_ps(_mm256_castps256_ps128(both), _mm256_extractf128_ps(both, 1)));
-#else
     vec turned[4] = {v[0], v[1], v[2], v[3]};
     vec_transpose(turned);
     vec_store(out, (turned[0] + turned[2]) + (turned[1] + turned[3]));
-#endif
 }
+
+#endif
 
 // The first `count` < KERNELS_LANES halves as floats, zeros after them.
 VEC_INLINE vec vec_load_half_part(const uint16_t *from, int count) {

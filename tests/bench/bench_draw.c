@@ -2,9 +2,9 @@
 // and 99th percentile in ms at 1080p and 4K. The frame is a full grid like that of a
 // prompt of 40 tokens in 16 layers, its texts, a striped clock, drops and a number
 // that changes with every frame. Figures are printed, never asserted.
-#include "draw.h"
-#include "surface.h"
-#include "text.h"
+#include "render/draw.h"
+#include "render/surface.h"
+#include "render/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,7 +105,7 @@ int main(void) {
     static double ms[FRAMES];
     char why[256];
     struct text *text;
-    double start = now_ms(), first_ms;
+    double start = now_ms(), first_ms = 0;
     if (!text_create(&text, why)) {
         fprintf(stderr, "bench_draw: %s\n", why);
         return 1;

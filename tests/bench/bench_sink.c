@@ -114,11 +114,9 @@ static double time_encoder(AVFrame *kept[KEPT], const char *path, int frames) {
         int at = n % (2 * KEPT - 2);
         double copy_start = now_ms();
         AVFrame *frame = film_next(film);
-        ok = frame != NULL;
-        if (ok)
-            planes_copy(frame, kept[at < KEPT ? at : 2 * KEPT - 2 - at]);
+        planes_copy(frame, kept[at < KEPT ? at : 2 * KEPT - 2 - at]);
         copying += now_ms() - copy_start;
-        ok = ok && film_put(film, why);
+        ok = film_put(film, why);
     }
     ok = ok && film_finish(film, why);
     double taken = now_ms() - start - copying;

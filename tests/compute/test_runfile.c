@@ -214,6 +214,25 @@ static void nanoseconds_are_exact_over_the_whole_range(void **state) {
     }
 }
 
+static void every_byte_of_a_token_comes_back(void **state) {
+    (void)state;
+    struct run_info info = {.layers = 1, .prompt_tokens = 512, .answer_limit = 1};
+    struct run *run = NULL;
+    assert_true(run_create(&run, &info, 1, why));
+    for (int i = 0; i < 512; i++) { // alone, and before a letter
+        char text[2] = {(char)(i & 255), 'a'};
+        assert_true(run_add_prompt_token(run, i, text, i < 256 ? 1 : 2, false, why));
+    }
+    run_close(run, RUN_FAILED);
+    size_t bytes = 0;
+    char *text = print(run, &bytes);
+    struct run *back = parse(text, bytes);
+    check_equal(run, back);
+    run_destroy(back);
+    free(text);
+    run_destroy(run);
+}
+
 static void only_runs_that_have_ended_are_printed(void **state) {
     (void)state;
     struct run *run = small_run();
@@ -323,6 +342,28 @@ static void the_events_say_the_same_as_the_run(void **state) {
         free(text);
         run_destroy(run);
     }
+}
+
+static void what_is_unknown_is_left_out_of_the_events(void **state) {
+    (void)state;
+    struct run *run = small_run();
+    run->info.origin = RUN_LESSON;
+    run->info.unit_ns = 1;
+    run->info.kv_heads = 0;
+    run->info.weight_bytes = 0;
+    size_t bytes = 0;
+    char *text = print(run, &bytes);
+    *strstr(text, "\"tokendrip\":") = '\0';
+    assert_non_null(strstr(text, "\"tokendrip: support-4m, lesson\"")); // no device ran it
+    assert_null(strstr(text, "kv_"));
+    assert_null(strstr(text, "weight_bytes"));
+    free(text);
+    run->info.origin = RUN_MODELLED;
+    run->info.model[0] = run->info.device[0] = '\0';
+    text = print(run, &bytes);
+    assert_non_null(strstr(text, "\"tokendrip: modelled\""));
+    free(text);
+    run_destroy(run);
 }
 
 // --- Files that must be refused ---
@@ -540,8 +581,17 @@ static void unknown_keys_and_other_spacing_are_ignored(void **state) {
     char *text = json_dumps(root, JSON_INDENT(3) | JSON_ENSURE_ASCII);
     struct run *back = parse(text, strlen(text)), *run = small_run();
     check_equal(run, back);
-    run_destroy(run);
     run_destroy(back);
+    // Spaces of all four kinds, wherever they may be at the top.
+    char spaced[sizeof(small_text) + 64];
+    const char *inner = strstr(small_text, "{\"version\"");
+    int bytes = snprintf(spaced, sizeof(spaced),
+                         "\r\n\t {\t\"x\"\r\n: 1\t,\r \"tokendrip\"\t:\r%.*s\t}\r\n",
+                         (int)(strlen(inner) - 2), inner);
+    back = parse(spaced, (size_t)bytes);
+    check_equal(run, back);
+    run_destroy(back);
+    run_destroy(run);
     free(text);
     json_decref(root);
 }
@@ -727,6 +777,10 @@ static void places_that_cannot_hold_a_file_are_named(void **state) {
     assert_int_equal(mkfifo(path_of("pipe"), 0600), 0);
     assert_false(runfile_save(path_of("pipe"), run, why));
     assert_non_null(strstr(why, "is no regular file"));
+    assert_int_equal(mkdir(path_of("a.json.part"), 0700), 0);
+    assert_false(runfile_save(path_of("a.json"), run, why));
+    assert_non_null(strstr(why, "a.json: cannot be written: File exists"));
+    assert_int_equal(rmdir(path_of("a.json.part")), 0);
     struct stat there;
     assert_int_equal(stat(path_of("pipe"), &there), 0);
     assert_true(S_ISFIFO(there.st_mode)); // a device must never be replaced
@@ -748,9 +802,11 @@ int main(void) {
         cmocka_unit_test(a_small_run_is_printed_exactly_so),
         cmocka_unit_test(a_run_comes_back_whole_and_is_printed_alike_again),
         cmocka_unit_test(nanoseconds_are_exact_over_the_whole_range),
+        cmocka_unit_test(every_byte_of_a_token_comes_back),
         cmocka_unit_test(only_runs_that_have_ended_are_printed),
         cmocka_unit_test(a_run_too_large_for_a_file_is_refused),
         cmocka_unit_test(the_events_say_the_same_as_the_run),
+        cmocka_unit_test(what_is_unknown_is_left_out_of_the_events),
         cmocka_unit_test(a_file_cut_anywhere_is_refused),
         cmocka_unit_test(any_byte_changed_is_refused_or_harmless),
         cmocka_unit_test(every_wrong_field_is_refused_by_its_name),

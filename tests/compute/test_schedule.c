@@ -172,7 +172,7 @@ static void check_token(const struct run *run, int token, const char *text, bool
     assert_int_equal(run->tokens[token].is_control, is_control);
 }
 
-static void the_schedules_hold_the_texts_that_the_tokenizer_gives(void **state) {
+static void the_schedules_hold_pieces_as_the_tokenizer_cuts_them(void **state) {
     (void)state;
     static const char *texts[] = {
         "<s>",   "▁You",    "▁are", "▁a",       "▁support", "▁agent", ".",    "▁Answer", "▁from",
@@ -218,6 +218,11 @@ static const struct fill {
      3,
      3,
      {"a", "<s>", "<>", "<x>", "<y", "y>"}},
+    {"\"prompt\":[\"<s>\",\"a\",\"b\",\"c\"],\"answer\":[\"x\"]",
+     6,
+     1,
+     {"|<s>", "a", "b", "c", "a", "b", "x"}},
+    {"\"prompt\":[\"<a\",\"b\"],\"answer\":[\"x\",\"y>\"]", 2, 2, {"<a", "b", "x", "y>"}},
     {"\"prompt_tokens\":1,\"answer_tokens\":2", 2, 3, {"▁1", "▁2", "▁1", "▁2", "▁3"}},
 };
 
@@ -251,6 +256,12 @@ static void counts_left_out_are_the_number_of_texts(void **state) {
     assert_int_equal(schedule.answer_tokens, 9);
     schedule_clear(&schedule);
     schedule_clear(&schedule); // again is fine
+    schedule = parse("{\"name\":\"n\",\"unit\":\"u\",\"unit_ns\":1,\"layers\":1,"
+                     "\"prefill\":{\"fixed\":1,\"per_token\":0},\"step\":1,\"answer_tokens\":1,"
+                     "\"prompt\":["
+                     "\"0123456789012345678901234567890123456789012345678901234567890123\"]}");
+    assert_int_equal(strlen(schedule.prompt[0]), RUN_TOKEN_BYTES);
+    schedule_clear(&schedule);
 }
 
 // --- Wrong files ---
@@ -383,7 +394,7 @@ int main(void) {
         cmocka_unit_test(stage_0_gives_120_ms_and_4_seconds_of_decode),
         cmocka_unit_test(recounting_a_schedule_equals_running_it_the_other_way),
         cmocka_unit_test(a_pass_is_cut_into_a_sixteenth_an_eighth_and_equal_layers),
-        cmocka_unit_test(the_schedules_hold_the_texts_that_the_tokenizer_gives),
+        cmocka_unit_test(the_schedules_hold_pieces_as_the_tokenizer_cuts_them),
         cmocka_unit_test(texts_are_repeated_between_control_tokens_cut_or_numbered),
         cmocka_unit_test(counts_left_out_are_the_number_of_texts),
         cmocka_unit_test(every_wrong_file_is_refused_by_place_or_field),

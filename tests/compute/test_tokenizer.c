@@ -518,7 +518,7 @@ static void bad_pieces_are_refused(void **state) {
         {{"<0x 1>", 0, BYTE}, "byte token 259 is"},
         {{"<0x+1>", 0, BYTE}, "byte token 259 is"},
         {{"<0xG0>", 0, BYTE}, "byte token 259 is"},
-        {{"<0x0G>", 0, BYTE}, "byte token 259 is"},
+        {{"<0x1G>", 0, BYTE}, "byte token 259 is"},
         {{"<0x01>x", 0, BYTE}, "byte token 259 is"},
         {{"<0x00)", 0, BYTE}, "byte token 259 is"},
         {{"<1x00>", 0, BYTE}, "byte token 259 is"},
