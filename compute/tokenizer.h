@@ -38,7 +38,7 @@ bool tokenizer_is_control(const struct tokenizer *tokenizer, int32_t id);
 // `capacity`, or -1 with `why`: more text than TOKENIZER_MAX_TEXT_BYTES, more ids
 // than `capacity`, a byte the vocabulary has no token for. tokenizer_encode_bound
 // gives a capacity that is always enough. An empty text has no tokens of its own.
-// Cost: n log n for n bytes, about 0.2 s for 1 MB.
+// Cost: n log n for n bytes, about a second for 1 MB of prose.
 int tokenizer_encode(const struct tokenizer *tokenizer, int32_t *ids, int capacity,
                      const char *text, size_t bytes, bool with_bos, char *why);
 size_t tokenizer_encode_bound(size_t text_bytes);
