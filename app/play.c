@@ -50,6 +50,7 @@ struct player {
 
     const struct run *run; // shown now, NULL = none yet
     bool has_shown;        // some run has been on screen
+    bool has_presented;
     bool is_live, is_measuring;
     const char *message;
     // Where the lesson stood when its clock was left for one that is not there yet.
@@ -67,6 +68,14 @@ struct player {
     int64_t next_frame_ns;    // absolute deadline while something moves
     char title[96];
 };
+
+// For benchmarks and bug reports: TOKENDRIP_TRACE=1 prints moments of the wall clock
+// and figures of the shown run on standard error.
+static void trace(const char *what, int64_t value_ns) {
+    const char *wanted = getenv("TOKENDRIP_TRACE");
+    if (wanted && *wanted)
+        fprintf(stderr, "trace %s %lld\n", what, (long long)value_ns);
+}
 
 // --- Which run ---
 
@@ -123,6 +132,8 @@ static void refresh_run(struct player *player, int64_t wall_ns, bool keep_place)
         player->place_run = NULL;
         keep_place = true;
     }
+    if (is_there && run_tpot_ns(show.run) >= 0)
+        trace("shown_tpot_ns", run_tpot_ns(show.run));
     stage->playhead.mode = PLAYHEAD_REPLAY;
     *stage = actions_show_run(*stage, show.run, keep_place ? before : NULL, wall_ns);
 }
@@ -200,8 +211,7 @@ static void put_action_toast(struct player *player, int64_t wall_ns) {
 }
 
 static bool act(struct player *player, enum action action, int64_t wall_ns) {
-    static const struct run_info nothing_info = {.layers = 1, .prompt_tokens = 1};
-    static const struct run nothing = {.info = nothing_info};
+    static const struct run nothing = {.info = {.layers = 1, .prompt_tokens = 1}};
     if (is_toggle(action)) {
         if (wall_ns - player->toggled_ns < TOGGLE_GUARD_NS)
             return true;
@@ -392,6 +402,9 @@ static void draw_frame(struct player *player, int64_t wall_ns) {
     put_title(player);
     window_draw(player->window, &frames->scene, &frames->hud);
     window_present(player->window);
+    if (!player->has_presented)
+        trace("first_frame_ns", stopwatch_now_ns());
+    player->has_presented = true;
 }
 
 // --- When ---

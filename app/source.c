@@ -76,6 +76,8 @@ static bool open_fitting(struct source *source, const struct options *options, c
     int needed = context_needed(source, options), usual = engine_context(source->engine);
     if (needed <= usual)
         return true;
+    if (usual < ENGINE_CONTEXT)
+        return refuse_length(source, options, why); // all the model has
     engine_close(source->engine);
     source->engine = NULL;
     char longer_why[256];

@@ -1,5 +1,6 @@
-// See palette.h. A hash table counts the colours. More than 255: the set is cut in
-// two where its squared error is largest, again and again (median cut by variance),
+// See palette.h. A hash table counts the colours. The set is cut in two where its
+// squared error is largest, again and again (median cut by variance), until each
+// colour is alone or 255 groups are made;
 // then the means are settled by a few rounds of k-means. A colour that makes up most
 // of its group replaces the mean, so that the flat areas of a drawing stay exact.
 #include "palette.h"
@@ -243,20 +244,17 @@ static struct bin *list_bins(const struct palette *palette) {
 }
 
 int palette_build(struct palette *palette) {
+    palette->color_count = 1; // black, if nothing was counted
+    if (palette->used == 0)
+        return 1;
     struct bin *list = list_bins(palette);
     if (!list)
         return 0;
-    if (palette->used <= PALETTE_COLORS) {
-        for (int i = 0; i < palette->used; i++)
-            palette->colors[i] = list[i].rgb;
-        palette->color_count = palette->used > 0 ? palette->used : 1;
-    } else {
-        struct group groups[PALETTE_COLORS];
-        palette->color_count = cut(groups, list, palette->used);
-        for (int i = 0; i < palette->color_count; i++)
-            palette->colors[i] = rounded(groups[i].mean);
-        settle(palette, list, palette->used);
-    }
+    struct group groups[PALETTE_COLORS];
+    palette->color_count = cut(groups, list, palette->used);
+    for (int i = 0; i < palette->color_count; i++)
+        palette->colors[i] = rounded(groups[i].mean);
+    settle(palette, list, palette->used);
     for (int i = 0; i < palette->used; i++)
         find(palette, list[i].rgb)->index = (uint8_t)nearest(palette, list[i].rgb);
     free(list);

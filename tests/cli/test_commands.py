@@ -6,7 +6,9 @@ complaint on standard error) and how they exit.
 import json
 import os
 import re
+import signal
 import subprocess
+import time
 
 import program
 
@@ -75,7 +77,8 @@ class Inspect(program.Case):
         text = self.succeed("inspect", MODEL).decode()
         self.assertIn('general.architecture string "llama"', text)
         self.assertRegex(text, r"\n  token_embd\.weight +F16 +\d+ KiB +\d+ x \d+\n")
-        self.assertRegex(text, r"\ntokendrip can run it: \d+\.\d million parameters, F16, \d+ layers")
+        self.assertRegex(text, r"\ntokendrip can run it: \d+\.\d million parameters, F16, "
+                               r"\d+ layers")
 
     def test_what_is_no_gguf_is_refused(self):
         with open(self.path("text.gguf"), "w") as file:
@@ -228,6 +231,22 @@ class Measure(program.Case):
             files = [] if "--json" in args else ["--json", "m.json"]
             self.refuse(1, says, "measure", "--save", "run.json", *files, *args)
         self.refuse(1, "TOKENDRIP_ASSETS", "measure", env={"TOKENDRIP_ASSETS": "/nonexistent"})
+        self.assertEqual(self.files(), [])
+
+    def test_a_signal_stops_a_long_measurement_and_leaves_no_file(self):
+        def defaults():  # what is ignored outside must not be ignored here
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+        process = self.start("measure", "--prompt-tokens", "1000", "--answer-tokens", "250",
+                             "--repeats", "101", "--save", "run.json", "--json", "m.json",
+                             preexec_fn=defaults)
+        time.sleep(0.7)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        start = time.monotonic()
+        out, err = process.communicate(timeout=program.TIMEOUT_S)
+        self.assertLess(time.monotonic() - start, 10)
+        self.assertEqual((process.returncode, out), (130, b""))
+        self.assertRegex(err.decode(), r"\Atokendrip: stopped while measuring[^\n]+\n\Z")
         self.assertEqual(self.files(), [])
 
     def test_sampling_is_repeatable_from_its_seed(self):

@@ -7,123 +7,16 @@ undoes a step on, help comes and goes, Esc never quits, Ctrl+Q does. Exit 77 whe
 there is no Xvfb or xdotool.
 """
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
-import zlib
+
+import xwindow
 
 PROGRAM = os.path.abspath(sys.argv[1])
-NEEDED = ["Xvfb", "xdotool", "xwd", "openbox"]
-missing = [tool for tool in NEEDED if not shutil.which(tool)]
-if missing:
-    print("skipped: not installed: " + " ".join(missing))
+if xwindow.missing:
+    print("skipped: not installed: " + " ".join(xwindow.missing))
     sys.exit(77)
-
-
-class Display:
-    """An X server of our own on a display number that it chooses itself."""
-
-    def __init__(self, size="1600x1000x24", window_manager=True):
-        read_fd, write_fd = os.pipe()
-        self.server = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(write_fd), "-screen", "0", size, "-nolisten", "tcp"],
-            pass_fds=[write_fd], stderr=subprocess.DEVNULL)
-        os.close(write_fd)
-        number = b""
-        while not number.endswith(b"\n"):
-            part = os.read(read_fd, 16)
-            if not part:
-                raise RuntimeError("Xvfb did not start")
-            number += part
-        os.close(read_fd)
-        self.env = {k: v for k, v in os.environ.items() if k != "WAYLAND_DISPLAY"}
-        self.env["DISPLAY"] = ":" + number.decode().strip()
-        self.manager = None
-        if window_manager:
-            self.manager = subprocess.Popen(["openbox"], env=self.env, stdout=subprocess.DEVNULL,
-                                            stderr=subprocess.DEVNULL)
-            time.sleep(0.5)
-
-    def close(self):
-        for process in (self.manager, self.server):
-            if process:
-                process.terminate()
-                process.wait()
-
-
-class Window:
-    def __init__(self, display, *args):
-        self.display = display
-        self.folder = tempfile.mkdtemp()
-        self.process = subprocess.Popen([PROGRAM, *args], env=display.env, cwd=self.folder,
-                                        stderr=subprocess.PIPE)
-        self.id = self.find()
-
-    def find(self):
-        for _ in range(200):
-            if self.process.poll() is not None:
-                raise RuntimeError(f"ended early: {self.process.stderr.read().decode()}")
-            found = subprocess.run(
-                ["xdotool", "search", "--all", "--onlyvisible", "--pid", str(self.process.pid),
-                 "--name", "^tokendrip"],
-                env=self.display.env, capture_output=True, text=True).stdout.split()
-            if found:
-                subprocess.run(["xdotool", "windowfocus", "--sync", found[0]], env=self.display.env,
-                               stderr=subprocess.DEVNULL)
-                return found[0]
-            time.sleep(0.05)
-        raise RuntimeError("no window came")
-
-    def key(self, *keys, wait=0.35):
-        for key in keys:
-            subprocess.run(["xdotool", "key", "--window", self.id, key], env=self.display.env,
-                           check=True)
-        time.sleep(wait)
-
-    def screen(self):
-        data = subprocess.run(["xwd", "-silent", "-id", self.id], env=self.display.env, check=True,
-                              capture_output=True).stdout
-        return zlib.crc32(data[int.from_bytes(data[:4], "big"):])
-
-    def settled(self):
-        """A screen that is the same twice, after toasts are gone."""
-        time.sleep(2.6)
-        last = self.screen()
-        for _ in range(20):
-            time.sleep(0.25)
-            now = self.screen()
-            if now == last:
-                return now
-            last = now
-        raise RuntimeError("the screen does not come to rest")
-
-    def size(self):
-        out = subprocess.run(["xdotool", "getwindowgeometry", "--shell", self.id],
-                             env=self.display.env, check=True, capture_output=True, text=True).stdout
-        values = dict(line.split("=") for line in out.split())
-        return int(values["WIDTH"]), int(values["HEIGHT"])
-
-    def title(self):
-        return subprocess.run(["xdotool", "getwindowname", self.id], env=self.display.env,
-                              check=True, capture_output=True, text=True).stdout.strip()
-
-    def cpu_ticks(self):
-        fields = open(f"/proc/{self.process.pid}/stat").read().rsplit(")", 1)[1].split()
-        return int(fields[11]) + int(fields[12])
-
-    def is_alive(self):
-        return self.process.poll() is None
-
-    def quit(self):
-        # The window is gone before xdotool has let go of the key.
-        subprocess.run(["xdotool", "key", "--window", self.id, "ctrl+q"], env=self.display.env,
-                       stderr=subprocess.DEVNULL)
-        subprocess.run(["xdotool", "keyup", "q", "keyup", "ctrl"], env=self.display.env)
-        code = self.process.wait(timeout=5)
-        shutil.rmtree(self.folder, ignore_errors=True)
-        return code
 
 
 checks = 0
@@ -139,7 +32,7 @@ def check(truth, what):
 
 
 def walk_the_lesson(display):
-    window = Window(display, "--clock", "lesson", "--size", "1280x720")
+    window = xwindow.Window(display, PROGRAM, "--clock", "lesson", "--size", "1280x720")
     a = window.screen()
     time.sleep(1.6)
     b = window.screen()
@@ -210,7 +103,7 @@ def walk_the_lesson(display):
 
 
 def play_measured(display):
-    window = Window(display, "--size", "1024x768", "--speed", "1/1000000")
+    window = xwindow.Window(display, PROGRAM, "--size", "1024x768", "--speed", "1/1000000")
     time.sleep(4)
     a = window.screen()
     time.sleep(1.0)
@@ -236,15 +129,15 @@ def refuses_without_display():
 
 
 refuses_without_display()
-display = Display()
+display = xwindow.Display()
 try:
     walk_the_lesson(display)
     play_measured(display)
 finally:
     display.close()
-bare = Display(size="1024x768x24", window_manager=False)
+bare = xwindow.Display(size="1024x768x24", window_manager=False)
 try:
-    window = Window(bare, "--clock", "lesson", "--size", "800x600")
+    window = xwindow.Window(bare, PROGRAM, "--clock", "lesson", "--size", "800x600")
     window.key("space")
     check(window.is_alive(), "it runs without a window manager")
     check(window.quit() == 0, "and quits there")

@@ -264,6 +264,21 @@ static void every_text_lies_in_a_place_of_the_layout(void **state) {
     }
 }
 
+// One header alone in its part has no neighbour to lend it room.
+static void a_lone_answer_header_stays_beside_its_column(void **state) {
+    (void)state;
+    for (int prompt = 15; prompt < 80; prompt++) {
+        struct sample s = {.layers = 4, .prompt_tokens = prompt, .answer_limit = 2, .answers = 2};
+        s.moment = (struct sample_moment){1, 1, 500000, 0};
+        lay_out(&s, 1024, 768, LAYOUT_STAGE);
+        paint_into(&list, &s);
+        for (int i = 0; i < list.count; i++)
+            if (list.cmds[i].kind == CMD_ROUND && list.cmds[i].rect.y < layout.grid.y)
+                assert_true(list.cmds[i].rect.x + list.cmds[i].rect.w <=
+                            layout.grid.x + layout.grid.w);
+    }
+}
+
 static void drops_stay_between_the_output_and_the_answers_end(void **state) {
     (void)state;
     for (int round = 0; round < PICTURES; round++) {
@@ -274,6 +289,22 @@ static void drops_stay_between_the_output_and_the_answers_end(void **state) {
         for (int i = 0; i < list.count; i++)
             if (list.cmds[i].kind == CMD_DROP)
                 assert_true(is_inside(list.cmds[i].rect, room));
+    }
+}
+
+static void a_drop_over_a_narrow_tile_at_the_edge_stays_inside(void **state) {
+    (void)state;
+    struct sample s = at(DEFAULT, (struct sample_moment){1, 1, 0, 860000});
+    for (int i = 0; i < SIZE_COUNT; i++) {
+        lay_out(&s, SIZES[i][0], SIZES[i][1], LAYOUT_SHOW);
+        sample_view(&view, &s);
+        snprintf(view.tokens[18].text, VIEW_TOKEN_BYTES, ".");
+        struct paint paint = paint_with(THEME_DARK);
+        cmdlist_clear(&list);
+        paint_scene(&list, &paint);
+        for (int k = 0; k < list.count; k++)
+            if (list.cmds[k].kind == CMD_DROP)
+                assert_true(list.cmds[k].rect.x >= layout.drip.x);
     }
 }
 
@@ -386,6 +417,11 @@ static void stamps_and_captions_of_the_program_fit_at_4_to_3(void **state) {
             cmdlist_clear(&list);
             paint_scene(&list, &paint);
             assert_true(is_shown(&list, CAPTIONS[i], layout.caption));
+            snprintf(view.origin, sizeof view.origin,
+                     "measured \xC2\xB7 NVIDIA H200 \xC2\xB7 llama-3.2-1b, synthetic weights");
+            cmdlist_clear(&list);
+            paint_scene(&list, &paint);
+            assert_true(is_shown(&list, view.origin, layout.origin));
         }
     }
 }
@@ -490,6 +526,7 @@ static void an_empty_place_waits_until_the_answer_is_finished(void **state) {
     assert_false(flow.has_next);
     assert_int_equal(flow.air_count, 1);
     assert_true(is_inside(flow.air[0], layout.answer));
+    s.answers = 5; // fewer than there could have been
     s.is_complete = true;
     sample_view(&view, &s);
     paint_flow_make(&flow, &paint);
@@ -729,6 +766,9 @@ static void thin_cells_show_the_same_picture(void **state) {
         assert_int_equal(pixels[cell.y][cell.x + cell.w / 2] == done, layer < 20);
         int x = (layout_column_x(&layout, 0) + layout_column_x(&layout, 700)) / 2;
         assert_int_equal(pixels[cell.y][x] == saved, layer != 20);
+        // Columns wide enough to be told apart are, also by this way of drawing.
+        assert_int_equal(pixels[cell.y][cell.x + cell.w], dark(COLOR_GROUND));
+        assert_int_not_equal(pixels[cell.y][cell.x], dark(COLOR_GROUND));
     }
 }
 
@@ -850,6 +890,28 @@ static void the_clock_has_one_linear_scale(void **state) {
     }
 }
 
+static void the_bar_ends_inside_a_pixel_where_time_does(void **state) {
+    (void)state;
+    lay_out(&DEFAULT, RASTER_W, RASTER_H, LAYOUT_STAGE);
+    struct rect bar = layout.clock_bar;
+    int last = 0;
+    for (int part = 1; part < 10; part++) {
+        sample_view(&view, &DEFAULT);
+        view.span_count = 0;
+        view.playhead_ppm = VIEW_PPM;
+        view_add_span(&view,
+                      (struct view_span){0, (100 * VIEW_PPM + part * 100000) / bar.w + 1, 1, 0});
+        struct paint paint = paint_with(THEME_DARK);
+        cmdlist_clear(&list);
+        paint_clock(&list, &paint);
+        rasterise(&list);
+        int blue = (int)(pixels[bar.y + bar.h / 2][bar.x + 100] >> 8) & 0xFF;
+        assert_int_equal(pixels[bar.y + bar.h / 2][bar.x + 99], dark(COLOR_PREFILL));
+        assert_true(blue > last);
+        last = blue;
+    }
+}
+
 static void many_short_steps_need_no_more_separators_than_can_be_seen(void **state) {
     (void)state;
     lay_out(&DEFAULT, 640, 480, LAYOUT_STAGE);
@@ -951,6 +1013,8 @@ int main(void) {
         cmocka_unit_test(no_command_reaches_out_of_the_target),
         cmocka_unit_test(no_text_lies_on_another),
         cmocka_unit_test(every_text_lies_in_a_place_of_the_layout),
+        cmocka_unit_test(a_lone_answer_header_stays_beside_its_column),
+        cmocka_unit_test(a_drop_over_a_narrow_tile_at_the_edge_stays_inside),
         cmocka_unit_test(drops_stay_between_the_output_and_the_answers_end),
         cmocka_unit_test(commands_stay_few_however_large_the_run),
         cmocka_unit_test(equal_views_give_equal_commands),
@@ -974,6 +1038,7 @@ int main(void) {
         cmocka_unit_test(what_is_too_much_for_the_eye_is_a_stream_that_gets_denser),
         cmocka_unit_test(prefill_is_solid_decode_striped_and_charged_the_other_way),
         cmocka_unit_test(the_clock_has_one_linear_scale),
+        cmocka_unit_test(the_bar_ends_inside_a_pixel_where_time_does),
         cmocka_unit_test(many_short_steps_need_no_more_separators_than_can_be_seen),
         cmocka_unit_test(key_hints_stay_in_the_footer_and_leave_out_what_does_not_fit),
         cmocka_unit_test(a_label_is_aligned_shrunk_and_at_last_cut),

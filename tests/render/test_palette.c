@@ -72,20 +72,23 @@ static uint32_t blend(uint32_t a, uint32_t b, int alpha) {
 
 static const uint32_t theme[] = {0x0E1116, 0x161C24, 0xEAF0F6, 0x9DA9B7,
                                  0x56B4E9, 0xF0A830, 0x2CC295};
-enum { THEME_COLORS = sizeof theme / sizeof theme[0] };
+enum {
+    THEME_COLORS = sizeof theme / sizeof theme[0],
+    FLAT_PIXELS = 400, // little beside the blends: the mean alone would drift
+};
 
 // A drawing: large flat areas in the theme's colours, every blend between each two
 // on the edges. About 5000 colours.
 static struct palette *count_drawing(void) {
     struct palette *palette = make();
-    uint8_t row[3 * 4096];
+    uint8_t row[3 * FLAT_PIXELS];
     for (int i = 0; i < THEME_COLORS; i++) {
-        for (int x = 0; x < 4096; x++)
+        for (int x = 0; x < FLAT_PIXELS; x++)
             memcpy(row + 3 * x,
                    (uint8_t[3]){(uint8_t)(theme[i] >> 16), (uint8_t)(theme[i] >> 8),
                                 (uint8_t)theme[i]},
                    3);
-        palette_count(palette, row, 4096);
+        palette_count(palette, row, FLAT_PIXELS);
     }
     for (int i = 0; i < THEME_COLORS; i++) {
         for (int k = 0; k < i; k++) {
@@ -114,6 +117,7 @@ static void flat_areas_stay_exact_and_edges_close_when_colors_abound(void **stat
             }
         }
     }
+    printf("%d %.3f\n",worst,sum/count);
     if (worst > 24 || sum / count > 8)
         fail_msg("edge colours are off by %d at most, %.2f on average", worst, sum / count);
     palette_destroy(palette);

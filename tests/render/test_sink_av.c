@@ -280,6 +280,20 @@ static void an_mp4_has_every_frame_at_its_exact_time_in_its_colors(void **state)
     assert_int_equal(fixture_count(fixture), 5); // no part, no temporary file
 }
 
+static void a_film_of_one_frame_lasts_one_frame(void **state) {
+    struct fixture *fixture = *state;
+    static const char *const names[] = {"film.mp4", "film.webm"};
+    for (int i = 0; i < 2; i++) {
+        const struct sink_opts opts = opts_of(10, 1);
+        record(fixture_path(fixture, names[i]), &opts, 1);
+        struct seen seen;
+        see_film(&seen, fixture_path(fixture, names[i]));
+        expect_frames(&seen, 1, 3);
+        assert_in_range(seen.container_us, 99000, 101000);
+        seen_free(&seen);
+    }
+}
+
 static void an_mp4_can_be_searched_every_two_seconds(void **state) {
     struct fixture *fixture = *state;
     const struct sink_opts opts = opts_of(10, 1);
@@ -776,6 +790,7 @@ static void ffmpeg_reads_our_y4m_as_it_is_meant(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_FOLDER(an_mp4_has_every_frame_at_its_exact_time_in_its_colors),
+        WITH_FOLDER(a_film_of_one_frame_lasts_one_frame),
         WITH_FOLDER(an_mp4_can_be_searched_every_two_seconds),
         WITH_FOLDER(an_mp4_is_plain_with_its_index_in_front),
         WITH_FOLDER(two_recordings_are_the_same_bytes),

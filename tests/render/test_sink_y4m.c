@@ -179,9 +179,11 @@ static void restore_stdout(int saved) {
     close(saved);
 }
 
+enum { PIPED_FRAMES = 12 }; // more than a pipe holds
+
 struct reading {
     int fd;
-    uint8_t data[HEADER_BYTES + 4 * FRAME_BYTES];
+    uint8_t data[HEADER_BYTES + PIPED_FRAMES * FRAME_BYTES];
     size_t bytes;
 };
 
@@ -213,7 +215,7 @@ static void a_pipe_gets_the_stream_and_nothing_else(void **state) {
         struct sink *sink = NULL;
         char why[256] = "";
         bool ok = sink_open(&sink, "-", &opts, why);
-        for (int n = 0; ok && n < 4; n++)
+        for (int n = 0; ok && n < PIPED_FRAMES; n++)
             ok = put(sink, n, why);
         ok = sink_close(sink, ok, why) && ok;
         restore_stdout(saved);
@@ -222,7 +224,7 @@ static void a_pipe_gets_the_stream_and_nothing_else(void **state) {
         close(ends[0]);
         if (!ok)
             fail_msg("%s", why);
-        expect_stream(reading->data, reading->bytes, 4);
+        expect_stream(reading->data, reading->bytes, PIPED_FRAMES);
         free(reading);
     }
 }

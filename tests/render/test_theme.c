@@ -135,6 +135,7 @@ static void blending_ends_at_both_colours_and_rounds_between(void **state) {
     assert_int_equal(theme_blend(0x102030FF, 0, 0xA0B0C0FF), 0xA0B0C0FF);
     assert_int_equal(theme_blend(0x102030FF, 255, 0xA0B0C0FF), 0x102030FF);
     assert_int_equal(theme_blend(0xFFFFFFFF, 128, 0x000000FF), 0x808080FF);
+    assert_int_equal(theme_blend(0x0A0A0AFF, 128, 0x050505FF), 0x080808FF); // 7.51
     assert_int_equal(theme_fade(0x10203080, 1000000), 0x10203080);
     assert_int_equal(theme_fade(0x10203080, 500000), 0x10203040);
     assert_int_equal(theme_fade(0x102030FF, 0), 0x10203000);

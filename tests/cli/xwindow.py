@@ -1,0 +1,116 @@
+"""A window of tokendrip on an X server of our own: keys in, screens out.
+
+Needs Xvfb, openbox, xdotool and xwd; `missing` names those that are not there.
+"""
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+import zlib
+
+missing = [tool for tool in ("Xvfb", "xdotool", "xwd", "openbox") if not shutil.which(tool)]
+
+
+class Display:
+    """An X server of our own on a display number that it chooses itself."""
+
+    def __init__(self, size="1600x1000x24", window_manager=True):
+        read_fd, write_fd = os.pipe()
+        self.server = subprocess.Popen(
+            ["Xvfb", "-displayfd", str(write_fd), "-screen", "0", size, "-nolisten", "tcp"],
+            pass_fds=[write_fd], stderr=subprocess.DEVNULL)
+        os.close(write_fd)
+        number = b""
+        while not number.endswith(b"\n"):
+            part = os.read(read_fd, 16)
+            if not part:
+                raise RuntimeError("Xvfb did not start")
+            number += part
+        os.close(read_fd)
+        self.env = {k: v for k, v in os.environ.items() if k != "WAYLAND_DISPLAY"}
+        self.env["DISPLAY"] = ":" + number.decode().strip()
+        self.manager = None
+        if window_manager:
+            self.manager = subprocess.Popen(["openbox"], env=self.env, stdout=subprocess.DEVNULL,
+                                            stderr=subprocess.DEVNULL)
+            time.sleep(0.5)
+
+    def close(self):
+        for process in (self.manager, self.server):
+            if process:
+                process.terminate()
+                process.wait()
+
+
+class Window:
+    def __init__(self, display, program, *args):
+        self.display = display
+        self.folder = tempfile.mkdtemp()
+        self.process = subprocess.Popen([program, *args], env=display.env, cwd=self.folder,
+                                        stderr=subprocess.PIPE)
+        self.id = self.find()
+
+    def find(self):
+        for _ in range(200):
+            if self.process.poll() is not None:
+                raise RuntimeError(f"ended early: {self.process.stderr.read().decode()}")
+            found = subprocess.run(
+                ["xdotool", "search", "--all", "--onlyvisible", "--pid", str(self.process.pid),
+                 "--name", "^tokendrip"],
+                env=self.display.env, capture_output=True, text=True).stdout.split()
+            if found:
+                subprocess.run(["xdotool", "windowfocus", "--sync", found[0]], env=self.display.env,
+                               stderr=subprocess.DEVNULL)
+                return found[0]
+            time.sleep(0.05)
+        raise RuntimeError("no window came")
+
+    def key(self, *keys, wait=0.35):
+        for key in keys:
+            subprocess.run(["xdotool", "key", "--window", self.id, key], env=self.display.env,
+                           check=True)
+        time.sleep(wait)
+
+    def screen(self):
+        data = subprocess.run(["xwd", "-silent", "-id", self.id], env=self.display.env, check=True,
+                              capture_output=True).stdout
+        return zlib.crc32(data[int.from_bytes(data[:4], "big"):])
+
+    def settled(self):
+        """A screen that is the same twice, after toasts are gone."""
+        time.sleep(2.6)
+        last = self.screen()
+        for _ in range(20):
+            time.sleep(0.25)
+            now = self.screen()
+            if now == last:
+                return now
+            last = now
+        raise RuntimeError("the screen does not come to rest")
+
+    def size(self):
+        out = subprocess.run(["xdotool", "getwindowgeometry", "--shell", self.id],
+                             env=self.display.env, check=True, capture_output=True, text=True).stdout
+        values = dict(line.split("=") for line in out.split())
+        return int(values["WIDTH"]), int(values["HEIGHT"])
+
+    def title(self):
+        return subprocess.run(["xdotool", "getwindowname", self.id], env=self.display.env,
+                              check=True, capture_output=True, text=True).stdout.strip()
+
+    def cpu_ticks(self):
+        fields = open(f"/proc/{self.process.pid}/stat").read().rsplit(")", 1)[1].split()
+        return int(fields[11]) + int(fields[12])
+
+    def is_alive(self):
+        return self.process.poll() is None
+
+    def quit(self):
+        # The window is gone before xdotool has let go of the key.
+        subprocess.run(["xdotool", "key", "--window", self.id, "ctrl+q"], env=self.display.env,
+                       stderr=subprocess.DEVNULL)
+        subprocess.run(["xdotool", "keyup", "q", "keyup", "ctrl"], env=self.display.env)
+        code = self.process.wait(timeout=5)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        return code
