@@ -121,14 +121,14 @@ static void put_prefill_caption(struct view *view, const struct scene_seen *seen
                  "%d tokens side by side, layer after layer: one pass", prompt);
 }
 
-static void put_decode_caption(struct view *view) {
+static void put_decode_caption(struct view *view, const struct run_pass *pass) {
     view->caption_tone = TONE_DECODE;
-    if (view->pass.is_charged) {
+    if (pass->column_count == 0) {
         snprintf(view->caption, sizeof view->caption,
                  "the lesson charges one step for the first token; engines get it from prefill");
         return;
     }
-    int saved = view->pass.first_column;
+    int saved = pass->first_column;
     snprintf(view->caption, sizeof view->caption,
              "one token goes down alone; each layer reads what %d token%s saved", saved,
              plural(saved));
@@ -159,20 +159,24 @@ static void put_done_caption(struct view *view, const struct scene_seen *seen) {
              seen->answers, plural(seen->answers), steps, plural(steps));
 }
 
+// A step or a still shows an event settled, with words about what has come; a film
+// that happens to hit the boundary says what it said the frame before.
 static void put_caption(struct view *view, const struct scene_seen *seen) {
-    int prompt = seen->run->info.prompt_tokens;
+    const struct run *run = seen->run;
+    bool is_settled = seen->options->landed_ns >= seen->t_ns;
+    int pass = seen->pass >= 0 ? seen->pass : seen->passes_done - 1;
     if (view->stage == VIEW_PROMPT) {
         view->caption_tone = TONE_QUIET;
-        snprintf(view->caption, sizeof view->caption, "the prompt is ready: %d token%s", prompt,
-                 plural(prompt));
+        snprintf(view->caption, sizeof view->caption, "the prompt is ready: %d token%s",
+                 run->info.prompt_tokens, plural(run->info.prompt_tokens));
     } else if (seen->at_end) {
         put_done_caption(view, seen);
-    } else if (seen->pass < 0) {
+    } else if (seen->pass < 0 && is_settled) {
         put_boundary_caption(view, seen);
-    } else if (view->pass.is_prefill) {
+    } else if (run->passes[pass].phase == RUN_PREFILL) {
         put_prefill_caption(view, seen);
     } else {
-        put_decode_caption(view);
+        put_decode_caption(view, &run->passes[pass]);
     }
 }
 
@@ -213,6 +217,21 @@ static void put_origin(struct view *view, const struct scene_seen *seen) {
              is_bundled ? "bundled model" : info->model, is_synthetic ? ", synthetic weights" : "");
 }
 
+struct factor {
+    char text[24];
+};
+
+// "200", "2.5", "50,000".
+static struct factor factor(double value) {
+    struct factor out;
+    if (value < 10000)
+        snprintf(out.text, sizeof out.text, "%.4g", value);
+    else
+        snprintf(out.text, sizeof out.text, "%.0f,%03d", (double)((int)value / 1000),
+                 (int)value % 1000);
+    return out;
+}
+
 static void put_rate(struct view *view, const struct scene_seen *seen) {
     const struct run_info *info = &seen->run->info;
     struct playhead_rate rate = seen->options->rate;
@@ -224,11 +243,11 @@ static void put_rate(struct view *view, const struct scene_seen *seen) {
     else if (playhead_rate_is_real_time(rate))
         snprintf(view->rate, sizeof view->rate, "%sreal time", prefix);
     else if (rate.num < rate.den)
-        snprintf(view->rate, sizeof view->rate, "%s%.6g%s slower %s", prefix,
-                 (double)rate.den / rate.num, TIMES, than);
+        snprintf(view->rate, sizeof view->rate, "%s%s%s slower %s", prefix,
+                 factor((double)rate.den / rate.num).text, TIMES, than);
     else
-        snprintf(view->rate, sizeof view->rate, "%s%.6g%s faster %s", prefix,
-                 (double)rate.num / rate.den, TIMES, than);
+        snprintf(view->rate, sizeof view->rate, "%s%s%s faster %s", prefix,
+                 factor((double)rate.num / rate.den).text, TIMES, than);
 }
 
 static void put_note(struct view *view, const struct scene_seen *seen) {

@@ -1,8 +1,8 @@
 // See palette.h. A hash table counts the colours. The set is cut in two where its
 // squared error is largest, again and again (median cut by variance), until each
-// colour is alone or 255 groups are made;
-// then the means are settled by a few rounds of k-means. A colour that makes up most
-// of its group replaces the mean, so that the flat areas of a drawing stay exact.
+// colour is alone or there are 255 groups; then the means are settled by a few rounds
+// of k-means. A colour that makes up most of its group replaces the mean, so that the
+// flat areas of a drawing stay exact.
 #include "palette.h"
 
 #include <stdlib.h>

@@ -285,6 +285,26 @@ static void every_token_text_becomes_drawable(void **state) {
     run_destroy(run);
 }
 
+static void words_follow_the_run_and_do_not_flash_at_its_boundaries(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed < 60; seed++) {
+        struct run *run = random_run(seed, &small);
+        struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 50000});
+        for (int p = 0; p + 1 < run_passes_seen(run); p++) {
+            int64_t end_ns = run_pass_end_ns(run, p);
+            if (end_ns - run->passes[p].start_ns < 2)
+                continue;
+            scene_at(&view_a, run, end_ns - 1, &options);
+            options.landed_ns = INT64_MIN;
+            scene_at(&view_b, run, end_ns, &options);
+            assert_string_equal(view_a.caption, view_b.caption);
+        }
+        if (run->info.origin != RUN_LESSON)
+            assert_non_null(strstr(view_a.rate, "50,000"));
+        run_destroy(run);
+    }
+}
+
 static void times_are_written_with_the_decimals_of_their_scale(void **state) {
     (void)state;
     static const struct {
@@ -332,6 +352,7 @@ int main(void) {
         cmocka_unit_test(between_marks_nothing_moves_faster_than_its_stage),
         cmocka_unit_test(a_settled_event_has_no_drop_in_the_air),
         cmocka_unit_test(every_token_text_becomes_drawable),
+        cmocka_unit_test(words_follow_the_run_and_do_not_flash_at_its_boundaries),
         cmocka_unit_test(times_are_written_with_the_decimals_of_their_scale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
