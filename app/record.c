@@ -191,7 +191,7 @@ static void lay_out(struct film *film, const struct options *options) {
         .width_px = film->plan.width_px,
         .height_px = film->plan.height_px,
         .text_step = options->text_step,
-        .mode = options->mode == MODE_SHOW ? LAYOUT_SHOW : LAYOUT_STAGE,
+        .mode = options->mode == MODE_SHOW ? LAYOUT_SHOW : LAYOUT_FILM,
         .layers = view->layers,
         .prompt_tokens = view->prompt_tokens,
         .columns = view->columns,

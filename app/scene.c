@@ -47,6 +47,19 @@ static struct scene_seen see(const struct run *run, int64_t t_ns,
     return seen;
 }
 
+// How calm the picture must be: rows that light in turn stop doing so where a whole
+// pass takes less than a third of a second of screen time. Judged by the pass before,
+// which every prefix has whole; the first pass happens once and may be quick.
+static int calm_ppm(const struct scene_seen *seen) {
+    static const int64_t quick_ns = 333000000, slow_ns = 500000000;
+    if (seen->pass < 1)
+        return 0;
+    int64_t start_ns = seen->run->passes[seen->pass - 1].start_ns;
+    int64_t screen_ns = playhead_screen_ns(seen->options->rate,
+                                           run_pass_end_ns(seen->run, seen->pass - 1) - start_ns);
+    return VIEW_PPM - ppm_of(screen_ns - quick_ns, slow_ns - quick_ns);
+}
+
 static void put_pass(struct view *view, const struct scene_seen *seen) {
     const struct run *run = seen->run;
     view->full_columns = seen->cache_entries;
@@ -69,6 +82,7 @@ static void put_pass(struct view *view, const struct scene_seen *seen) {
         view->pass.progress_ppm =
             ppm_of(seen->t_ns - start_ns, run->mark_end_ns[seen->marks] - start_ns);
     }
+    view->pass.calm_ppm = calm_ppm(seen);
     if (pass->first_column + pass->column_count > view->headers)
         view->headers = pass->first_column + pass->column_count;
 }

@@ -163,6 +163,7 @@ void scene_put_tokens(struct view *view, const struct scene_seen *seen) {
         const char *s = run_token_text(run, i, &bytes);
         struct view_token *out = &view->tokens[i];
         *out = (struct view_token){.look = TOKEN_WORD};
+        out->is_prefill = i == run->info.prompt_tokens && run->info.counting == RUN_ENGINE;
         if (run->tokens[i].is_control)
             put_control(out, s, bytes);
         else if (bytes > 0 && is_valid_utf8((const unsigned char *)s, bytes))

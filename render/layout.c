@@ -78,27 +78,25 @@ static int em(int font_px, int tenths) {
 struct type_scale {
     int small, label, body, matter, title, value, token, answer;
 };
-static const struct type_scale TYPE[] = {
-    [LAYOUT_STAGE] = {.small = 23,
-                      .label = 25,
-                      .body = 27,
-                      .matter = 28,
-                      .title = 34,
-                      .value = 46,
-                      .token = 26,
-                      .answer = 31},
-    [LAYOUT_SHOW] = {.small = 25,
-                     .label = 27,
-                     .body = 29,
-                     .matter = 30,
-                     .title = 46,
-                     .value = 50,
-                     .token = 28,
-                     .answer = 34},
-};
+static const struct type_scale STAGE_TYPE = {.small = 23,
+                                             .label = 25,
+                                             .body = 27,
+                                             .matter = 28,
+                                             .title = 34,
+                                             .value = 46,
+                                             .token = 26,
+                                             .answer = 31};
+static const struct type_scale SHOW_TYPE = {.small = 25,
+                                            .label = 27,
+                                            .body = 29,
+                                            .matter = 30,
+                                            .title = 46,
+                                            .value = 50,
+                                            .token = 28,
+                                            .answer = 34};
 
 static void set_fonts(struct layout *l, struct sizes *s, int step) {
-    const struct type_scale *type = &TYPE[l->input.mode];
+    const struct type_scale *type = l->input.mode == LAYOUT_SHOW ? &SHOW_TYPE : &STAGE_TYPE;
     l->floor_px = (s->reference + 49) / 50;
     l->small_px = font(s, type->small, step);
     l->label_px = font(s, type->label, step);
@@ -131,7 +129,7 @@ static void set_sizes(const struct layout *l, struct sizes *s) {
     s->playhead = part(r, 9);
     s->bar = part(r, is_show ? 46 : 40);
     s->clock_labels = line(l->small_px);
-    s->footer = is_show ? 0 : line(l->small_px) + part(r, 6);
+    s->footer = l->input.mode == LAYOUT_STAGE ? line(l->small_px) + part(r, 6) : 0;
     s->min_grid = max(part(r, 150), l->input.layers);
     s->column_gap = part(r, 22);
 }
@@ -473,7 +471,8 @@ bool layout_make(struct layout *out, const struct layout_input *input) {
         in.width_px >= LAYOUT_MIN_WIDTH_PX && in.height_px >= LAYOUT_MIN_HEIGHT_PX;
     in.width_px = clamp(in.width_px, LAYOUT_MIN_WIDTH_PX, MOST);
     in.height_px = clamp(in.height_px, LAYOUT_MIN_HEIGHT_PX, MOST);
-    in.mode = in.mode == LAYOUT_SHOW ? LAYOUT_SHOW : LAYOUT_STAGE;
+    if (in.mode != LAYOUT_SHOW && in.mode != LAYOUT_FILM)
+        in.mode = LAYOUT_STAGE;
     in.layers = clamp(in.layers, 1, LAYOUT_MAX_LAYERS);
     in.prompt_tokens = clamp(in.prompt_tokens, 1, MOST);
     in.columns = clamp(in.columns, in.prompt_tokens, 2 * MOST);

@@ -23,6 +23,7 @@ enum {
 enum layout_mode {
     LAYOUT_STAGE, // the stage with key hints below
     LAYOUT_SHOW,  // the stage alone, big type, safe margin of 5 %
+    LAYOUT_FILM,  // as LAYOUT_STAGE, without key hints: for films and stills
 };
 
 struct layout_input {

@@ -230,12 +230,13 @@ static void paint_done(const struct grid *g) {
     fill_accent(g, cells, done, alpha);
 }
 
-// Calm in and out: nothing blinks.
-static int light_ppm(int progress_ppm) {
+// Calm in and out: nothing blinks. Passes too quick for the eye don't light at all.
+static int light_ppm(const struct view_pass *pass) {
     enum { RISE_PPM = 220000 };
-    int64_t in = (int64_t)progress_ppm * VIEW_PPM / RISE_PPM;
-    int64_t out = (int64_t)(VIEW_PPM - progress_ppm) * VIEW_PPM / RISE_PPM;
-    return paint_smooth_ppm(paint_clamp_ppm(in < out ? in : out));
+    int64_t in = (int64_t)pass->progress_ppm * VIEW_PPM / RISE_PPM;
+    int64_t out = (int64_t)(VIEW_PPM - pass->progress_ppm) * VIEW_PPM / RISE_PPM;
+    int64_t light = paint_smooth_ppm(paint_clamp_ppm(in < out ? in : out));
+    return (int)(light * (VIEW_PPM - paint_clamp_ppm(pass->calm_ppm)) / VIEW_PPM);
 }
 
 // The cells a decode step reads now: brighter, and outlined.
@@ -246,7 +247,7 @@ static void paint_reading(const struct grid *g) {
     struct cells cells = pass_cells(g);
     cells.to = cells.from;
     cells.from = 0;
-    int light = light_ppm(pass->progress_ppm);
+    int light = light_ppm(pass);
     int alpha = paint_between(g->paint->theme->saved_alpha, 242, light);
     fill_accent(g, cells, cells.layer + 1, alpha);
 }
@@ -259,7 +260,7 @@ static void paint_reading_rings(const struct grid *g) {
     cells.to = cells.from;
     cells.from = 0;
     rgba color = paint_color(g->paint, COLOR_READ);
-    ring_parts(g, cells, g->layout->stroke_px, theme_fade(color, light_ppm(pass->progress_ppm)));
+    ring_parts(g, cells, g->layout->stroke_px, theme_fade(color, light_ppm(pass)));
 }
 
 // The layer that the pass is in: filled as far as it has come, over an empty bed.
@@ -364,7 +365,8 @@ static void paint_tick(const struct grid *g, int layer, bool is_lit) {
 
 static void paint_labels(const struct grid *g) {
     const struct layout *layout = g->layout;
-    int lit = is_in_layer(g) ? g->view->pass.stage - 1 : -1;
+    bool is_calm = g->view->pass.calm_ppm > VIEW_PPM / 2;
+    int lit = is_in_layer(g) && !is_calm ? g->view->pass.stage - 1 : -1;
     int line = (layout->small_px * 5 + 3) / 4;
     bool is_chip = layout->label_every == 1;
     int most_px = (layout->row_px - layout->row_gap_px) * 4 / 5;
@@ -388,7 +390,8 @@ static void paint_labels(const struct grid *g) {
         layer_name(name, layer + 1);
         paint_label(g, (struct row_label){rect, px, is_chip, is_lit}, name);
     }
-    paint_label(g, (struct row_label){layout->output_label, px, true, is_in_output(g)}, "output");
+    paint_label(g, (struct row_label){layout->output_label, px, true, is_in_output(g) && !is_calm},
+                "output");
 }
 
 struct rect paint_output_cell(const struct layout *layout, int column) {

@@ -41,8 +41,7 @@ bool partfile_check_target(const char *path, bool overwrite, char why[256]) {
         return sink_refuse(why, "the file name is too long (%zu bytes)", strlen(path));
     struct stat st;
     if (stat(folder, &st) != 0 && errno != ENOENT && errno != ENOTDIR)
-        return sink_refuse(why, "can't look into the folder '%.120s': %s", folder,
-                           strerror(errno));
+        return sink_refuse(why, "can't look into the folder '%.120s': %s", folder, strerror(errno));
     if (stat(folder, &st) != 0 || !S_ISDIR(st.st_mode))
         return sink_refuse(why, "there is no folder '%.120s' to record into: create it first",
                            folder);

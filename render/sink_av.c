@@ -24,8 +24,10 @@ static bool mp4_from_part(struct partfile *out, const char *part_path, const str
 // Half a second a fragment is what a kill may cost beside the encoder's look-ahead.
 #define FRAGMENTED "movflags=frag_keyframe+empty_moov+default_base_moof,frag_duration=500000"
 
+// Flat graphics: against `good` with cpu-used 4, the encoder's real-time mode takes a
+// quarter of the time for files a quarter larger, at the same quality.
 static const struct film_encoder webm_encoders[] = {
-    {"libvpx-vp9", "deadline=good,cpu-used=4,crf=28,b=0,row-mt=1", NULL},
+    {"libvpx-vp9", "deadline=realtime,cpu-used=6,crf=28,b=0,row-mt=1", NULL},
     {NULL, NULL, NULL},
 };
 

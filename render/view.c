@@ -69,6 +69,7 @@ static uint64_t mix_pass(uint64_t hash, const struct view_pass *pass) {
     hash = mix(hash, pass->first_column);
     hash = mix(hash, pass->column_count);
     hash = mix(hash, pass->stage);
+    hash = mix(hash, pass->calm_ppm);
     return mix(hash, pass->progress_ppm);
 }
 

@@ -52,6 +52,9 @@ struct view_pass {
     int first_column, column_count;
     int stage;
     int progress_ppm;
+    // How little the layers may light up one after another: VIEW_PPM when a pass
+    // is over too quickly for the eye, so that nothing flickers.
+    int calm_ppm;
 };
 
 // A drop: growing below its column while the output stage of its pass runs, then

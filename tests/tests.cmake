@@ -58,6 +58,7 @@ if(TOKENDRIP_TESTS)
 
     tokendrip_test(test_view render tokendrip_render unit ${sample})
     tokendrip_test(test_layout render tokendrip_render unit)
+    tokendrip_test(test_paint render tokendrip_render unit ${sample})
     tokendrip_test(test_theme render tokendrip_render unit)
     tokendrip_test(test_color render tokendrip_render unit ${fixture})
     tokendrip_test(test_palette render tokendrip_render unit)

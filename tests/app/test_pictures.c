@@ -33,7 +33,7 @@ static const struct {
     int64_t t_units_x10; // tenths of a lesson unit
     enum layout_mode mode;
 } moments[] = {
-    {"prefill", 400, LAYOUT_STAGE},
+    {"prefill", 400, LAYOUT_FILM},
     {"decode", 1350, LAYOUT_SHOW},
 };
 enum {

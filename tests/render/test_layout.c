@@ -38,7 +38,7 @@ static struct layout_input random_input(void) {
         in.height_px = random_between(480, 2160);
     }
     in.text_step = random_between(0, 3) ? 0 : random_between(-4, 8);
-    in.mode = random_between(0, 1) ? LAYOUT_SHOW : LAYOUT_STAGE;
+    in.mode = (enum layout_mode)random_between(LAYOUT_STAGE, LAYOUT_FILM);
     in.layers = random_between(0, 1) ? random_between(1, 12) : random_between(1, 160);
     in.prompt_tokens = random_between(0, 1) ? random_between(1, 40) : random_between(1, 1024);
     in.answer_limit = random_between(0, 1) ? random_between(1, 20) : random_between(1, 256);

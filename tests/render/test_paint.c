@@ -170,7 +170,7 @@ static struct sample random_picture(int round) {
     static int step;
     const int *size = SIZES[round / BLOCK % SIZE_COUNT];
     if (round % BLOCK == 0) {
-        mode = random_between(0, 1) ? LAYOUT_SHOW : LAYOUT_STAGE;
+        mode = (enum layout_mode)random_between(LAYOUT_STAGE, LAYOUT_FILM);
         step = random_between(0, 2) ? 0 : random_between(-4, 8);
     }
     struct sample sample = random_sample();
