@@ -19,10 +19,10 @@ static const char frame_header[] = "FRAME\n";
 enum { FRAME_HEADER_BYTES = sizeof frame_header - 1 };
 
 struct y4m {
-    bool to_stdout, overwrite;
+    bool to_stdout;
+    struct sink_opts opts;
     struct partfile part; // where not to_stdout
     char path[PARTFILE_PATH_BYTES];
-    int width_px, height_px;
     int64_t frames;
     uint8_t *buffer; // FRAME_HEADER_BYTES, then the planes: one write a frame
     size_t buffer_bytes;
@@ -48,7 +48,10 @@ static bool write_bytes(struct y4m *y4m, const void *data, size_t bytes, char wh
     return sink_refuse(why, "can't write to standard output: %s", strerror(error));
 }
 
-static bool write_header(struct y4m *y4m, const struct sink_opts *opts, char why[256]) {
+// With the first frame, not before: a recording that ends without one leaves
+// nothing in the pipe.
+static bool write_header(struct y4m *y4m, char why[256]) {
+    const struct sink_opts *opts = &y4m->opts;
     char header[128];
     int bytes = snprintf(header, sizeof header,
                          "YUV4MPEG2 W%d H%d F%d:%d Ip A1:1 C420mpeg2 XCOLORRANGE=LIMITED\n",
@@ -74,7 +77,7 @@ static void destroy(struct y4m *y4m) {
 static bool open_target(struct y4m *y4m, const char *path, char why[256]) {
     if (y4m->to_stdout)
         return check_stdout(why);
-    return partfile_check_target(path, y4m->overwrite, why) &&
+    return partfile_check_target(path, y4m->opts.overwrite, why) &&
            partfile_create(&y4m->part, path, (struct partfile_name){"part", ".y4m"}, why);
 }
 
@@ -86,11 +89,9 @@ static bool y4m_open(void **state, const char *path, const struct sink_opts *opt
     if (!y4m)
         return sink_refuse(why, "no memory for the Y4M stream");
     y4m->to_stdout = strcmp(path, "-") == 0;
-    y4m->overwrite = opts->overwrite;
+    y4m->opts = *opts;
     y4m->part.fd = -1;
     snprintf(y4m->path, sizeof y4m->path, "%s", path);
-    y4m->width_px = opts->width_px;
-    y4m->height_px = opts->height_px;
     y4m->buffer_bytes = FRAME_HEADER_BYTES + luma_bytes + luma_bytes / 2;
     y4m->buffer = malloc(y4m->buffer_bytes);
     if (!y4m->buffer) {
@@ -98,10 +99,7 @@ static bool y4m_open(void **state, const char *path, const struct sink_opts *opt
         return sink_refuse(why, "no memory for a frame of %dx%d", opts->width_px, opts->height_px);
     }
     memcpy(y4m->buffer, frame_header, FRAME_HEADER_BYTES);
-    bool is_open = open_target(y4m, path, why);
-    if (!is_open || !write_header(y4m, opts, why)) {
-        if (is_open && !y4m->to_stdout)
-            partfile_discard(&y4m->part);
+    if (!open_target(y4m, path, why)) {
         destroy(y4m);
         return false;
     }
@@ -111,17 +109,20 @@ static bool y4m_open(void **state, const char *path, const struct sink_opts *opt
 
 static bool y4m_put(void *state, const struct sink_frame *frame, char why[256]) {
     struct y4m *y4m = state;
-    size_t luma_bytes = (size_t)y4m->width_px * (size_t)y4m->height_px;
+    int width = y4m->opts.width_px, height = y4m->opts.height_px;
+    size_t luma_bytes = (size_t)width * (size_t)height;
     uint8_t *luma = y4m->buffer + FRAME_HEADER_BYTES;
     const struct color_planes planes = {
         .y = luma,
         .cb = luma + luma_bytes,
         .cr = luma + luma_bytes + luma_bytes / 4,
-        .y_pitch_bytes = y4m->width_px,
-        .cb_pitch_bytes = y4m->width_px / 2,
-        .cr_pitch_bytes = y4m->width_px / 2,
+        .y_pitch_bytes = width,
+        .cb_pitch_bytes = width / 2,
+        .cr_pitch_bytes = width / 2,
     };
-    color_to_yuv420(&planes, frame->bgra, frame->pitch_bytes, y4m->width_px, y4m->height_px);
+    if (y4m->frames == 0 && !write_header(y4m, why))
+        return false;
+    color_to_yuv420(&planes, frame->bgra, frame->pitch_bytes, width, height);
     if (!write_bytes(y4m, y4m->buffer, y4m->buffer_bytes, why))
         return false;
     y4m->frames++;
@@ -132,7 +133,7 @@ static bool y4m_put(void *state, const struct sink_frame *frame, char why[256]) 
 static bool end_file(struct y4m *y4m, enum sink_end end, char why[256]) {
     switch (end) {
     case SINK_PUBLISH:
-        return partfile_publish(&y4m->part, y4m->path, y4m->overwrite, why);
+        return partfile_publish(&y4m->part, y4m->path, y4m->opts.overwrite, why);
     case SINK_RESCUE:
         partfile_keep(&y4m->part);
         sink_refuse(why, "what there is of it plays from '%s'", y4m->part.path);

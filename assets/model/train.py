@@ -724,14 +724,9 @@ class Policy:
 def tail_text(r, topic, long):
     """Support-desk prose after the answer, in a steady order so that a greedy
     continuation walks through it and does not turn in a small circle."""
-    n = r.randint(8, len(CLOSING)) if long else r.randint(1, 3)
-    start = 0 if r.random() < .85 or long else r.randrange(len(CLOSING))
-    sents = [TOPICS[topic][4]]
-    i = start
-    while len(sents) < n + 1:
-        sents.append(CLOSING[i % len(CLOSING)])
-        i += 1
-    return " ".join(sents)
+    n = 24 if long else r.randint(1, 4)
+    start = 0 if r.random() < .6 else r.randrange(len(CLOSING))
+    return " ".join([TOPICS[topic][4]] + [CLOSING[(start + i) % len(CLOSING)] for i in range(n)])
 
 
 W_PROSE, W_QUESTION, W_ANSWER, W_TAIL, W_ECHO = .25, .05, 1.0, .3, .5
@@ -786,7 +781,7 @@ def make_example(tok, r, length, blocks, tails, echo=0.0):
             seq.append(EOS)
             w.append(W_ANSWER)
         if tails:
-            t = tok.encode(tail_text(r, topic, tails > 1), False) + [EOS]
+            t = tok.encode(tail_text(r, topic, tails > 1), False)
             seq += t
             w += [W_TAIL] * len(t)
         out.append((seq, w))
@@ -819,9 +814,9 @@ def make_batch(tok, seed, step, progress, budget):
         echo = 1
     M = 32
     k = r.random()
-    if echo < 1 and k < .10:                # answers that go on for a while
+    if echo < 1 and k < .14:                # answers that go on for a while
         tails, K, M = 1, K // 2, 96
-    elif echo < 1 and k < .13:              # or for long
+    elif echo < 1 and k < .19:              # or for long
         tails, K, M = 2, 2, 288
     B = max(1, round(budget / (P * .9 + K * [21, 60, 220][tails])))
     rows = []

@@ -229,6 +229,23 @@ static void a_pipe_gets_the_stream_and_nothing_else(void **state) {
     }
 }
 
+static void a_recording_without_frames_writes_nothing_to_the_pipe(void **state) {
+    (void)state;
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    int saved = swap_stdout(ends[1]);
+    struct sink *sink = NULL;
+    char why[256] = "";
+    bool opened = sink_open(&sink, "-", &opts, why);
+    bool closed = sink_close(sink, false, why);
+    restore_stdout(saved);
+    close(ends[1]);
+    char byte;
+    assert_true(opened && closed);
+    assert_int_equal(read(ends[0], &byte, 1), 0);
+    close(ends[0]);
+}
+
 static void a_reader_that_goes_away_gives_one_message(void **state) {
     (void)state;
     signal(SIGPIPE, SIG_IGN); // as the app does
@@ -284,6 +301,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_size_limit_is_reported_and_the_part_stays, set_up,
                                         tear_down),
         cmocka_unit_test(a_pipe_gets_the_stream_and_nothing_else),
+        cmocka_unit_test(a_recording_without_frames_writes_nothing_to_the_pipe),
         cmocka_unit_test(a_reader_that_goes_away_gives_one_message),
         cmocka_unit_test(a_terminal_or_a_closed_stdout_is_refused),
     };
