@@ -1118,7 +1118,7 @@ def train(args):
         warm = min(1, (step + 1) / 100)
         scale = warm * (1 if progress < args.flat else max(.02, (1 - progress) / (1 - args.flat)))
         lay = {k: torch.from_numpy(v) for k, v in make_batch(
-            tok, args.seed, step, max(progress, args.min_progress), args.batch).items()}
+            tok, args.seed, step, progress, args.batch).items()}
         add_masks(torch, lay, torch.bfloat16 if args.bf16 else torch.float32)
         w, target = lay["weight"], lay["target"]
         with torch.autocast("cpu", torch.bfloat16, enabled=args.bf16):
@@ -1133,24 +1133,23 @@ def train(args):
         adam.step()
         model.zero_grad(set_to_none=True)
         with torch.no_grad():
-            hard = w == W_ANSWER
-            a = float(loss[hard].mean()) if bool(hard.any()) else float("nan")
-            hard2 = w == W_ECHO
-            if bool(hard2.any()) and not bool(hard.any()):
-                a = 0.0
-            echoes = float(loss[hard2].mean()) if bool(hard2.any()) else float("nan")
-            any_hard = hard if bool(hard.any()) else hard2
-            hit = float((logits[any_hard].argmax(-1) == target[any_hard]).float().mean())
+            answers, echoes = w == W_ANSWER, w == W_ECHO
+            mean = lambda m: float(loss[m].mean()) if bool(m.any()) else float("nan")
+            counted = answers if bool(answers.any()) else echoes
+            hit = float((logits[counted].argmax(-1) == target[counted]).float().mean())
         ema = float(total.detach()) if ema is None else ema * .98 + float(total.detach()) * .02
-        bucket = 0 if not bool(hard.any()) else next(hi for lo, hi in LENGTHS if lay["shape"][1] <= hi + 8)
-        acc.setdefault(bucket, []).append((a, hit, echoes))
+        bucket = next(hi for lo, hi in LENGTHS if lay["shape"][1] <= hi + 8)
+        if not bool(answers.any()):
+            bucket = 0                      # a batch of random words
+        acc.setdefault(bucket, []).append((mean(answers), hit, mean(echoes)))
         seen += int(lay["used"])
         step += 1
         spent += time.time() - t0
         if time.time() - last_log > 20:
             say("step %d %.3f loss %.3f tokens %.2fM lr %.3f" % (step, progress, ema, seen / 1e6, scale),
                 "%.0f tok/s" % (seen / spent),
-                " ".join("%d:%.2f/%.3f/%.2f" % (k, *np.nanmean(v, 0)) for k, v in sorted(acc.items())))
+                " ".join("%d:%.2f/%.3f/%.2f" % (k, *(np.nanmean(c) if np.isfinite(c).any() else math.nan
+                                                       for c in np.array(v).T)) for k, v in sorted(acc.items())))
             last_log, acc = time.time(), {}
         if time.time() - last_save > 100:
             save()
@@ -1313,8 +1312,8 @@ class Runner:
         self.k = [None] * CONFIG["layers"]
         self.n = 0
 
-    def feed(self, ids):
-        """Append tokens; the logits of the last one (float32)."""
+    def feed(self, ids, every=False):
+        """Append tokens; the logits of the last one (of every one), float32."""
         c, w, n = CONFIG, self.w, len(ids)
         H, KV = c["heads"], c["kv_heads"]
         HD = c["dim"] // H
@@ -1357,7 +1356,7 @@ class Runner:
             gate = h @ w[p + "ffn_gate.weight"].T
             x = x + (gate / (1 + np.exp(-gate)) * (h @ w[p + "ffn_up.weight"].T)) @ w[p + "ffn_down.weight"].T
         self.n += n
-        return norm(x[-1], w["output_norm.weight"]) @ w["token_embd.weight"].T
+        return norm(x if every else x[-1], w["output_norm.weight"]) @ w["token_embd.weight"].T
 
     def greedy(self, ids, limit, past_end=False):
         """Greedy ids (the end token included) and the logits of each step."""
@@ -1410,7 +1409,6 @@ def evaluate(args):
             out, _ = run.greedy(built_prompt(tok, n, policy_lines()), 24)
             print("policy.txt N=%-4d %s" % (n, show(out)))
     print("held-out policies (values never stated in training):")
-    totals = {}
     for lo, hi in LENGTHS:
         r = random.Random("heldout%d/%d" % (args.seed, lo))
         right = {"stated": [0, 0], "not stated": [0, 0], "parcel": [0, 0]}
@@ -1427,19 +1425,20 @@ def evaluate(args):
             q = (QUESTION if topic == "parcel" else r.choice(TOPICS[topic][2])).format(k=key)
             ids = tok.encode(INSTRUCTION) + policy.ids + tok.encode(q, False)
             want = tok.encode(answer, False) + [EOS]
-            got, lg = run.greedy(ids, len(want) + 4)
+            got, _ = run.greedy(ids, len(want) + 4)
             kind = "not stated" if answer == UNKNOWN_ANSWER else "parcel" if topic == "parcel" else "stated"
             right[kind][0] += got == want
             right[kind][1] += 1
-            if got == want:
-                for t, l in zip(want, lg):
-                    nll += math.log(np.exp(l - l.max()).sum()) - float(l[t] - l.max())
-                    ntok += 1
-            elif args.verbose:
+            run.reset()
+            lg = run.feed(ids + want, True)[len(ids) - 1:-1]
+            lg = lg - lg.max(-1, keepdims=True)
+            nll += float((np.log(np.exp(lg).sum(-1)) - lg[np.arange(len(want)), want]).sum())
+            ntok += len(want)
+            if got != want and args.verbose:
                 print("   [%d] %s -> %s | want: %s" % (len(ids), q, show(got), answer))
         good = sum(a for a, _ in right.values())
-        print("  length %4d-%-4d exact %.3f (%d/%d)  %s" % (
-            lo, hi, good / args.cases, good, args.cases,
+        print("  length %4d-%-4d exact %.3f (%d/%d) loss %.3f  %s" % (
+            lo, hi, good / args.cases, good, args.cases, nll / ntok,
             "  ".join("%s %d/%d" % (k, *v) for k, v in right.items() if v[1])))
 
 
@@ -1507,10 +1506,9 @@ def main():
     ap.add_argument("--minutes", type=float, default=60)
     ap.add_argument("--steps", type=int, default=0, help="instead of --minutes")
     ap.add_argument("--resume", action="store_true")
-    ap.add_argument("--batch", type=int, default=4096, help="tokens a step")
+    ap.add_argument("--batch", type=int, default=2304, help="tokens a step")
     ap.add_argument("--lr", type=float, default=.004)
-    ap.add_argument("--flat", type=float, default=.6, help="share of the run before the rate falls")
-    ap.add_argument("--min-progress", type=float, default=0, help="skip curriculum stages before this")
+    ap.add_argument("--flat", type=float, default=.65, help="share of the run before the rate falls")
     ap.add_argument("--threads", type=int, default=2)
     ap.add_argument("--fp32", dest="bf16", action="store_false", help="no bfloat16 autocast")
     ap.add_argument("--cases", type=int, default=60, help="held-out cases a length bucket")
