@@ -539,7 +539,8 @@ static bool start(struct player *player, const struct options *options, int *cod
         .no_vsync = !options->vsync,
     };
     if (!window_open(&player->window, &opts, player->text, why)) {
-        *code = EXIT_NO_DISPLAY;
+        char display_why[256];
+        *code = window_has_display(display_why) ? EXIT_FAILED : EXIT_NO_DISPLAY;
         return false;
     }
     window_set_text_input(player->window, true);

@@ -203,6 +203,14 @@ static bool choose_output(struct window *window, const struct window_opts *opts,
     return draw_create_for_pixels(&window->draw, &(struct pixels){0}, text, why);
 }
 
+bool window_has_display(char why[256]) {
+    struct window probe = {0};
+    bool has_display = start_video(&probe, why);
+    if (probe.has_video)
+        SDL_QuitSubSystem(SDL_INIT_VIDEO);
+    return has_display;
+}
+
 bool window_open(struct window **out, const struct window_opts *opts, struct text *text,
                  char why[256]) {
     struct window *window = *out = calloc(1, sizeof *window);

@@ -30,6 +30,10 @@ bool window_open(struct window **out, const struct window_opts *opts, struct tex
                  char why[256]);
 void window_close(struct window *window); // NULL is fine
 
+// True if there is a display to open a window on: what window_open tries first, to
+// tell its failures apart. False with the reason.
+bool window_has_display(char why[256]);
+
 // ---- frames ----
 
 // Size to lay out and draw for, which is not the desktop's on a HiDPI screen. Ask

@@ -130,6 +130,9 @@ def refuses_without_display():
 
 refuses_without_display()
 display = xwindow.Display()
+result = subprocess.run([PROGRAM, "--clock", "lesson", "--display", "9"], env=display.env,
+                        capture_output=True, text=True, timeout=20)
+check(result.returncode == 1 and "display 9" in result.stderr, "a display that is not there is refused")
 try:
     walk_the_lesson(display)
     play_measured(display)
