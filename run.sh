@@ -8,7 +8,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
     # shellcheck source=.ci/setup.sh
     . .ci/setup.sh
     setup_packages .ci/packages-run.txt
-    setup_build release build
+    setup_build release build tokendrip
 )
 if [ $# -eq 0 ] && [ -z "${DISPLAY:-}" ] && [ -z "${WAYLAND_DISPLAY:-}" ]; then
     echo "tokendrip: no display here, so recording tokendrip.mp4 instead of opening a window" >&2

@@ -9,6 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 # shellcheck source=.ci/setup.sh
 . .ci/setup.sh
 setup_packages .ci/packages-run.txt .ci/packages-test.txt
+SETUP_AGAIN=1
 
 say() { printf '\n== %s\n' "$*"; }
 jobs=$(nproc)
@@ -28,6 +29,19 @@ say "address and undefined behaviour sanitizers: build"
 setup_build asan build-asan
 say "thread sanitizer: build"
 setup_build tsan build-tsan
+
+say "fuzz targets: build, and five seconds each"
+setup_build fuzz build-fuzz
+for target in build-fuzz/fuzz/fuzz_*; do
+    log=$(mktemp)
+    if ! "$target" -max_total_time=5 -rss_limit_mb=2048 >"$log" 2>&1; then
+        tail -n 40 "$log"
+        echo "FAILED: $target"
+        exit 1
+    fi
+    echo "$(basename "$target"): $(grep -o 'stat::number_of_executed_units: *[0-9]*\|Done [0-9]* runs' "$log" | tail -n 1)"
+    rm -f "$log"
+done
 
 failed=0
 say "tests under address and undefined behaviour sanitizers"

@@ -12,7 +12,7 @@ setup_packages() {
     local installed
     # shellcheck disable=SC2086
     installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $wanted 2>/dev/null |
-        sed -n 's/^installed //p')
+        sed -n 's/^installed //p' || true)
     for package in $wanted; do
         grep -qx "$package" <<<"$installed" || missing="$missing $package"
     done
@@ -38,11 +38,14 @@ setup_packages() {
     rm -f "$log"
 }
 
-# Configures a preset once and builds it; silent when there is nothing to do.
+# Configures a preset and builds it, or only the targets named; silent when there is
+# nothing to do. SETUP_AGAIN=1 configures even when that was done before, since more
+# packages may be there now.
 setup_build() {
     local preset=$1 folder=$2 log
+    shift 2
     log=$(mktemp)
-    if [ ! -f "$folder/build.ninja" ]; then
+    if [ ! -f "$folder/build.ninja" ] || [ -n "${SETUP_AGAIN:-}" ]; then
         if ! cmake --preset "$preset" >"$log" 2>&1; then
             cat "$log" >&2
             rm -f "$log"
@@ -50,7 +53,7 @@ setup_build() {
         fi
         grep -- '-- .*: o[nf]' "$log" | sed 's/^-- /tokendrip: /' >&2
     fi
-    if ! cmake --build "$folder" >"$log" 2>&1; then
+    if ! cmake --build "$folder" ${1:+--target "$@"} >"$log" 2>&1; then
         cat "$log" >&2
         rm -f "$log"
         return 1
