@@ -5,6 +5,7 @@ the source tree from SOURCE_DIR. A test file calls `main()`; without a program i
 is skipped with exit code 77.
 """
 import os
+import pty
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,13 @@ class Case(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="tokendrip-")
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def terminal(self):
+        """Both ends of a terminal; skips where the system has none to give."""
+        try:
+            return pty.openpty()
+        except OSError as error:
+            self.skipTest(f"no terminal here: {error}")
 
     def path(self, name):
         return os.path.join(self.folder, name)

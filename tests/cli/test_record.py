@@ -6,7 +6,6 @@ ffprobe; where that is missing those tests are skipped and say so.
 import hashlib
 import json
 import os
-import pty
 import re
 import resource
 import shutil
@@ -242,7 +241,7 @@ class Refusals(program.Case):
         self.assertEqual(self.files(), ["out.y4m"])
 
     def test_a_terminal_gets_no_film(self):
-        ours, theirs = pty.openpty()
+        ours, theirs = self.terminal()
         code, _, err = self.run_program("record", "-", *LESSON, *SMALL, stdout=theirs)
         os.close(theirs)
         os.close(ours)
@@ -273,7 +272,7 @@ class Progress(program.Case):
     def test_it_is_shown_on_a_terminal_alone(self):
         args = ["record", "out.y4m", *LESSON, *SMALL, "--to", "1s", "--overwrite"]
         self.succeed(*args)  # standard error is a pipe: not a byte
-        ours, theirs = pty.openpty()
+        ours, theirs = self.terminal()
         code, _, _ = self.run_program(*args, stderr=theirs)
         os.close(theirs)
         shown = os.read(ours, 65536)
