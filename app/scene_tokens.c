@@ -140,7 +140,7 @@ static void join_bytes(struct view *view, const struct run *run, int last) {
         memmove(joined + 1, joined, (size_t)count);
         joined[0] = (unsigned char)s[0];
         count++;
-        if (sequence_bytes(joined[0]) != count || valid_sequence(joined, (size_t)count) == 0)
+        if (valid_sequence(joined, (size_t)count) != count)
             continue;
         for (int i = 1; i < count; i++)
             snprintf(view->tokens[last - i].text, VIEW_TOKEN_BYTES, "\xE2\x8B\xAF");

@@ -135,6 +135,9 @@ static void escape_closes_one_thing_at_a_time_and_never_quits(void **state) {
     stage = press(stage, ACTION_CLOSE, run, 0);
     assert_false(stage.is_presenting);
     assert_false(stage.is_fullscreen);
+    stage = press(press(stage, ACTION_PRESENT, run, 0), ACTION_FULLSCREEN, run, 0);
+    assert_false(stage.is_fullscreen);
+    assert_false(stage.is_presenting);
     for (int i = 0; i < 5; i++)
         stage = press(stage, ACTION_CLOSE, run, 0);
     assert_int_equal(stage.requests, 0);
@@ -210,6 +213,17 @@ static void swapping_the_run_keeps_the_event(void **state) {
     }
 }
 
+static void past_the_end_of_one_run_is_past_the_end_of_the_other(void **state) {
+    (void)state;
+    struct run *a = random_run(11, &small), *b = random_run(12, &small);
+    struct stage_state stage = press(stage_for(a), ACTION_END, a, 0);
+    struct stage_state swapped = actions_show_run(stage, b, a, 0);
+    assert_int_equal(moment(&swapped), swapped.playhead.last_ns);
+    assert_true(swapped.playhead.last_ns > run_end_ns(b));
+    run_destroy(a);
+    run_destroy(b);
+}
+
 static void lengths_move_on_their_ladder_and_ask_for_a_measurement(void **state) {
     (void)state;
     struct run *run = random_run(3, &small);
@@ -262,6 +276,7 @@ int main(void) {
         cmocka_unit_test(a_frame_on_and_a_frame_back_is_where_one_was),
         cmocka_unit_test(speed_changes_keep_the_moment),
         cmocka_unit_test(swapping_the_run_keeps_the_event),
+        cmocka_unit_test(past_the_end_of_one_run_is_past_the_end_of_the_other),
         cmocka_unit_test(lengths_move_on_their_ladder_and_ask_for_a_measurement),
         cmocka_unit_test(every_action_has_a_line_of_help_or_a_twin),
     };

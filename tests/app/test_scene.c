@@ -10,8 +10,10 @@
 #include <cmocka.h>
 
 #include "app/scene.h"
+#include "compute/schedule.h"
 #include "tests/compute/random_run.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,10 +136,23 @@ static void check_conservation(const struct run *run, int64_t t_ns, struct scene
     assert_true(view_a.headers <= view_a.token_count);
     assert_int_equal(view_a.dropped, 0);
     assert_in_range(view_a.playhead_ppm, 0, VIEW_PPM);
-    if (view_a.span_count > 0 && t_ns <= run_end_ns(run)) {
-        const struct view_span *last = &view_a.spans[view_a.span_count - 1];
-        assert_in_range(view_a.playhead_ppm - last->to_ppm, 0, VIEW_PPM);
+    if (view_a.pass.active) {
+        int pass = run_marks_at(run, t_ns) / run_stages(run);
+        assert_int_equal(view_a.span_count, pass + 1);
+        assert_int_equal(view_a.spans[pass].to_ppm, view_a.playhead_ppm);
+        assert_int_equal(view_a.spans[pass].is_prefill, view_a.pass.is_prefill);
     }
+    assert_int_equal(view_a.is_finished, t_ns >= run_end_ns(run) && view_a.landed == answers);
+    if (view_a.pass.active && view_a.pass.stage == view_a.layers + 1 &&
+        run->passes[view_a.span_count - 1].yields >= 0) {
+        const struct view_drop *growing = &view_a.drops[view_a.drop_count - 1];
+        assert_false(growing->is_falling);
+        assert_int_equal(growing->progress_ppm, view_a.pass.progress_ppm);
+        assert_int_equal(growing->answer, answers);
+    }
+    for (int i = 0; i < view_a.token_count; i++)
+        assert_int_equal(view_a.tokens[i].is_prefill,
+                         i == run->info.prompt_tokens && run->info.counting == RUN_ENGINE);
     for (int i = 1; i < view_a.span_count; i++)
         assert_true(view_a.spans[i].from_ppm >= view_a.spans[i - 1].to_ppm - 1);
 }
@@ -307,6 +322,101 @@ static void words_follow_the_run_and_do_not_flash_at_its_boundaries(void **state
     }
 }
 
+static void rows_stop_lighting_when_a_pass_is_too_quick_for_the_eye(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed < 200; seed++) {
+        struct run *run = random_run(seed, &small);
+        for (int p = 0; p < run_passes_seen(run); p++) {
+            int64_t start_ns = run->passes[p].start_ns, end_ns = run_pass_end_ns(run, p);
+            struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 1});
+            scene_at(&view_a, run, start_ns + (end_ns - start_ns) / 2, &options);
+            if (!view_a.pass.active || view_a.span_count != p + 1)
+                continue;
+            if (p == 0) {
+                assert_int_equal(view_a.pass.calm_ppm, 0);
+                continue;
+            }
+            int64_t before_ns = run_pass_end_ns(run, p - 1) - run->passes[p - 1].start_ns;
+            if (before_ns < 333000000)
+                assert_int_equal(view_a.pass.calm_ppm, VIEW_PPM);
+            options.rate.den = 1000000;
+            scene_at(&view_a, run, start_ns + (end_ns - start_ns) / 2, &options);
+            if (before_ns > 500)
+                assert_int_equal(view_a.pass.calm_ppm, 0);
+        }
+        run_destroy(run);
+    }
+}
+
+static const char *value_of(const char *label) {
+    for (int i = 0; i < view_a.readout_count; i++)
+        if (strcmp(view_a.readouts[i].label, label) == 0)
+            return view_a.readouts[i].value;
+    fail_msg("no read-out %s", label);
+    return "";
+}
+
+// What is on the screen after every event of a schedule, settled.
+static void check_schedule(const char *name, enum run_counting counting, int event,
+                           const char *const values[6]) {
+    static const char *const labels[6] = {"TIME",     "TTFT",         "TPOT",
+                                          "KV CACHE", "DECODE SHARE", "TOTAL"};
+    char path[512], why[256];
+    struct schedule schedule;
+    struct run *run = NULL;
+    snprintf(path, sizeof path, "%s/assets/schedules/%s.json", TOKENDRIP_SOURCE_DIR, name);
+    assert_true(schedule_load(&schedule, path, why));
+    assert_true(schedule_run(&run, &schedule, counting, 0, 0, why));
+    struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 100});
+    int64_t t_ns = run_event_ns(run, event < 0 ? run_events(run) - 1 : event);
+    options.landed_ns = t_ns;
+    scene_at(&view_a, run, t_ns, &options);
+    for (int i = 0; i < 6; i++)
+        assert_string_equal(value_of(labels[i]), values[i]);
+    assert_non_null(strstr(view_a.origin, "not measured"));
+    run_destroy(run);
+    schedule_clear(&schedule);
+}
+
+#define NONE "\xE2\x80\x94"
+
+static void the_schedules_show_their_exact_figures(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        enum run_counting counting;
+        int event; // -1 = the last
+        const char *values[6];
+    } cases[] = {
+        {"module-7", RUN_CHARGED, 0, {"0 units", NONE, NONE, "0 tokens", NONE, NONE}},
+        {"module-7", RUN_CHARGED, 1, {"72 units", NONE, NONE, "18 tokens", "0 %", NONE}},
+        {"module-7", RUN_CHARGED, 2, {"97 units", "97 units", NONE, "18 tokens", "26 %", NONE}},
+        {"module-7",
+         RUN_CHARGED,
+         3,
+         {"122 units", "97 units", "25 units", "19 tokens", "41 %", NONE}},
+        {"module-7",
+         RUN_CHARGED,
+         8,
+         {"247 units", "97 units", "25 units", "24 tokens", "71 %", "247 units"}},
+        {"module-7", RUN_ENGINE, 1, {"72 units", "72 units", NONE, "18 tokens", "0 %", NONE}},
+        {"module-7",
+         RUN_ENGINE,
+         -1,
+         {"222 units", "72 units", "25 units", "24 tokens", "68 %", "222 units"}},
+        {"stage-0",
+         RUN_CHARGED,
+         -1,
+         {"4.10 s", "120 ms", "20.0 ms", "224 tokens", "98 %", "4.10 s"}},
+        {"stage-0",
+         RUN_ENGINE,
+         -1,
+         {"4.08 s", "100 ms", "20.0 ms", "224 tokens", "98 %", "4.08 s"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        check_schedule(cases[i].name, cases[i].counting, cases[i].event, cases[i].values);
+}
+
 static void times_are_written_with_the_decimals_of_their_scale(void **state) {
     (void)state;
     static const struct {
@@ -355,6 +465,8 @@ int main(void) {
         cmocka_unit_test(a_settled_event_has_no_drop_in_the_air),
         cmocka_unit_test(every_token_text_becomes_drawable),
         cmocka_unit_test(words_follow_the_run_and_do_not_flash_at_its_boundaries),
+        cmocka_unit_test(rows_stop_lighting_when_a_pass_is_too_quick_for_the_eye),
+        cmocka_unit_test(the_schedules_show_their_exact_figures),
         cmocka_unit_test(times_are_written_with_the_decimals_of_their_scale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
