@@ -111,7 +111,7 @@ static void put_lens(struct cmdlist *out, const struct hud *hud, const struct pa
     struct rect grid = layout->grid;
     bool is_inside = hud->pointer_x >= grid.x && hud->pointer_x < grid.x + grid.w &&
                      hud->pointer_y >= layout->header.y && hud->pointer_y < grid.y + grid.h;
-    if (!is_inside || layout->headers == HEADERS_TEXT)
+    if (!is_inside || layout->headers != HEADERS_NEWEST)
         return;
     int column = 0;
     while (column + 1 < view->headers && layout_column_x(layout, column + 1) <= hud->pointer_x)

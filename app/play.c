@@ -291,6 +291,7 @@ static int key_hints(const struct player *player, struct paint_key keys[12]) {
     int count = 0;
     keys[count++] = (struct paint_key){"Space", stage->playhead.is_paused ? "play" : "pause"};
     keys[count++] = (struct paint_key){"\xE2\x86\x90 \xE2\x86\x92", "step"};
+    keys[count++] = (struct paint_key){"?", "keys"};
     keys[count++] = (struct paint_key){"+ \xE2\x88\x92", "speed"};
     if (stage->can_measure && stage->clock == CLOCK_MEASURED) {
         keys[count++] = (struct paint_key){"[ ]", "prompt"};
@@ -301,7 +302,6 @@ static int key_hints(const struct player *player, struct paint_key keys[12]) {
             (struct paint_key){"U", stage->clock == CLOCK_MEASURED ? "lesson units" : "measured"};
     keys[count++] = (struct paint_key){"C", "counting"};
     keys[count++] = (struct paint_key){"Tab", "mode"};
-    keys[count++] = (struct paint_key){"?", "keys"};
     return count;
 }
 

@@ -155,8 +155,8 @@ static void put_done_caption(struct view *view, const struct scene_seen *seen) {
     int steps = decode_passes_done(seen);
     view->caption_tone = TONE_INK;
     snprintf(view->caption, sizeof view->caption,
-             "%d answer token%s: one pass for the prompt, then %d step%s one after another",
-             seen->answers, plural(seen->answers), steps, plural(steps));
+             "%d answer token%s: one pass for the prompt, then %d step%s", seen->answers,
+             plural(seen->answers), steps, plural(steps));
 }
 
 // A step or a still shows an event settled, with words about what has come; a film
@@ -257,8 +257,7 @@ static void put_note(struct view *view, const struct scene_seen *seen) {
     else if (run->state == RUN_FAILED && seen->at_end)
         snprintf(view->note, sizeof view->note, "the measurement ended early");
     else if (run->info.forced_length)
-        snprintf(view->note, sizeof view->note,
-                 "answer length forced: the end token was passed over");
+        snprintf(view->note, sizeof view->note, "length forced past the end token");
 }
 
 static struct view_readout readout(const char *label, const char *formula, enum view_tone tone) {
