@@ -1134,7 +1134,7 @@ def train(args):
         model.zero_grad(set_to_none=True)
         with torch.no_grad():
             answers, echoes = w == W_ANSWER, w == W_ECHO
-            mean = lambda m: float(loss[m].mean()) if bool(m.any()) else float("nan")
+            mean = lambda m: float(loss.detach()[m].mean()) if bool(m.any()) else float("nan")
             counted = answers if bool(answers.any()) else echoes
             hit = float((logits[counted].argmax(-1) == target[counted]).float().mean())
         ema = float(total.detach()) if ema is None else ema * .98 + float(total.detach()) * .02
