@@ -198,12 +198,19 @@ static void put_device(char *out, size_t bytes, const struct run_info *info) {
         snprintf(out, bytes, "%s", info->device_name[0] ? info->device_name : info->device);
 }
 
+// A prompt that waits for its first measurement: there is no time to speak of yet.
+static bool is_unmeasured(const struct run *run) {
+    return run->state == RUN_OPEN && run->mark_count == 0;
+}
+
 static void put_origin(struct view *view, const struct scene_seen *seen) {
     const struct run_info *info = &seen->run->info;
-    const char *word = info->origin == RUN_MODELLED ? "modelled from a measured run"
-                       : info->cold                 ? "measured, cold run"
-                                                    : "measured";
-    view->origin_tone = info->origin == RUN_MEASURED ? TONE_READ : TONE_QUIET;
+    const char *word = is_unmeasured(seen->run)       ? "not measured yet"
+                       : info->origin == RUN_MODELLED ? "modelled from a measured run"
+                       : info->cold                   ? "measured, cold run"
+                                                      : "measured";
+    bool is_measured = info->origin == RUN_MEASURED && !is_unmeasured(seen->run);
+    view->origin_tone = is_measured ? TONE_READ : TONE_QUIET;
     if (info->origin == RUN_LESSON) {
         snprintf(view->origin, sizeof view->origin, "lesson units, not measured%s%s",
                  info->model[0] ? DOT : "", info->model);
@@ -224,11 +231,14 @@ struct factor {
 // "200", "2.5", "50,000".
 static struct factor factor(double value) {
     struct factor out;
+    int whole = (int)value;
     if (value < 10000)
         snprintf(out.text, sizeof out.text, "%.4g", value);
+    else if (whole < 1000000)
+        snprintf(out.text, sizeof out.text, "%d,%03d", whole / 1000, whole % 1000);
     else
-        snprintf(out.text, sizeof out.text, "%.0f,%03d", (double)((int)value / 1000),
-                 (int)value % 1000);
+        snprintf(out.text, sizeof out.text, "%d,%03d,%03d", whole / 1000000, whole / 1000 % 1000,
+                 whole % 1000);
     return out;
 }
 
@@ -236,6 +246,8 @@ static void put_rate(struct view *view, const struct scene_seen *seen) {
     const struct run_info *info = &seen->run->info;
     struct playhead_rate rate = seen->options->rate;
     const char *prefix = seen->options->is_live ? "live, " : "";
+    if (is_unmeasured(seen->run))
+        return;
     const char *than = info->origin == RUN_LESSON ? "than the lesson's clock" : "than measured";
     if (counts_units(info))
         snprintf(view->rate, sizeof view->rate, "%s%.4g %s a second", prefix,

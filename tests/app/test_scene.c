@@ -322,6 +322,25 @@ static void words_follow_the_run_and_do_not_flash_at_its_boundaries(void **state
     }
 }
 
+static void a_prompt_that_waits_claims_no_measurement(void **state) {
+    (void)state;
+    static const char *const texts[] = {"a", "b"};
+    struct run *run = run_of_tokens(texts, 2);
+    struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 1000000});
+    options.is_measuring = true;
+    scene_at(&view_a, run, 0, &options);
+    assert_non_null(strstr(view_a.origin, "not measured yet"));
+    assert_string_equal(view_a.rate, "");
+    assert_string_equal(view_a.scale_label, "");
+    assert_string_equal(view_a.note, "measuring");
+    run_destroy(run);
+    run = random_run(2, &small);
+    scene_at(&view_a, run, 0, &options);
+    if (run->info.origin != RUN_LESSON)
+        assert_non_null(strstr(view_a.rate, "1,000,000\xC3\x97 slower"));
+    run_destroy(run);
+}
+
 static void rows_stop_lighting_when_a_pass_is_too_quick_for_the_eye(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed < 200; seed++) {
@@ -465,6 +484,7 @@ int main(void) {
         cmocka_unit_test(a_settled_event_has_no_drop_in_the_air),
         cmocka_unit_test(every_token_text_becomes_drawable),
         cmocka_unit_test(words_follow_the_run_and_do_not_flash_at_its_boundaries),
+        cmocka_unit_test(a_prompt_that_waits_claims_no_measurement),
         cmocka_unit_test(rows_stop_lighting_when_a_pass_is_too_quick_for_the_eye),
         cmocka_unit_test(the_schedules_show_their_exact_figures),
         cmocka_unit_test(times_are_written_with_the_decimals_of_their_scale),
