@@ -198,18 +198,19 @@ static void put_device(char *out, size_t bytes, const struct run_info *info) {
         snprintf(out, bytes, "%s", info->device_name[0] ? info->device_name : info->device);
 }
 
-// A prompt that waits for its first measurement: there is no time to speak of yet.
-static bool is_unmeasured(const struct run *run) {
-    return run->state == RUN_OPEN && run->mark_count == 0;
+// A prompt that waits for its first measurement: there is no time to speak of yet. The
+// options say so, not the run: a prefix must show what the whole run shows.
+static bool is_unmeasured(const struct scene_seen *seen) {
+    return seen->options->scale_ns <= 0;
 }
 
 static void put_origin(struct view *view, const struct scene_seen *seen) {
     const struct run_info *info = &seen->run->info;
-    const char *word = is_unmeasured(seen->run)       ? "not measured yet"
+    const char *word = is_unmeasured(seen)            ? "not measured yet"
                        : info->origin == RUN_MODELLED ? "modelled from a measured run"
                        : info->cold                   ? "measured, cold run"
                                                       : "measured";
-    bool is_measured = info->origin == RUN_MEASURED && !is_unmeasured(seen->run);
+    bool is_measured = info->origin == RUN_MEASURED && !is_unmeasured(seen);
     view->origin_tone = is_measured ? TONE_READ : TONE_QUIET;
     if (info->origin == RUN_LESSON) {
         snprintf(view->origin, sizeof view->origin, "lesson units, not measured%s%s",
@@ -246,7 +247,7 @@ static void put_rate(struct view *view, const struct scene_seen *seen) {
     const struct run_info *info = &seen->run->info;
     struct playhead_rate rate = seen->options->rate;
     const char *prefix = seen->options->is_live ? "live, " : "";
-    if (is_unmeasured(seen->run))
+    if (is_unmeasured(seen))
         return;
     const char *than = info->origin == RUN_LESSON ? "than the lesson's clock" : "than measured";
     if (counts_units(info))
