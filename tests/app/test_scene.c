@@ -315,6 +315,7 @@ static void words_follow_the_run_and_do_not_flash_at_its_boundaries(void **state
             scene_at(&view_b, run, end_ns, &options);
             assert_string_equal(view_a.caption, view_b.caption);
         }
+        options.scale_ns = 1000;
         scene_at(&view_a, run, 0, &options);
         if (run->info.origin != RUN_LESSON)
             assert_non_null(strstr(view_a.rate, "50,000"));
@@ -335,6 +336,7 @@ static void a_prompt_that_waits_claims_no_measurement(void **state) {
     assert_string_equal(view_a.note, "measuring");
     run_destroy(run);
     run = random_run(2, &small);
+    options.scale_ns = 1000;
     scene_at(&view_a, run, 0, &options);
     if (run->info.origin != RUN_LESSON)
         assert_non_null(strstr(view_a.rate, "1,000,000\xC3\x97 slower"));
