@@ -80,12 +80,40 @@ static void print_cold(FILE *out, const struct run *cold) {
     fputc('\n', out);
 }
 
+static void print_floor(FILE *out, const char *name, const struct floors_phase *phase) {
+    fprintf(out, "%-8s%11.3f%9s%11.2f%11.2f  %s\n", name, ms_of(phase->floor_ns), "",
+            phase->bytes / 1e6, phase->flop / 1e6, phase->is_read ? "reading" : "multiplying");
+}
+
+static void print_share(FILE *out, const char *name, const struct floors_phase *phase) {
+    if (phase->share < 0)
+        fprintf(out, "%s not measured", name);
+    else
+        fprintf(out, "%s %.0f %%", name, 100 * phase->share);
+}
+
+// What this device could do at best, and how near it came.
+static void print_floors(FILE *out, const struct floors *floors) {
+    if (!floors->is_measured)
+        return;
+    fprintf(out, "%-8s%11s%9s%11s%11s  %s\n", "floor", "ms", "", "MB read", "MFLOP", "bound by");
+    print_floor(out, "prefill", &floors->prefill);
+    print_floor(out, "step", &floors->decode);
+    print_share(out, "share of the floor reached: prefill", &floors->prefill);
+    print_share(out, ", step", &floors->decode);
+    fprintf(out, "\nthis device: reads %.1f GB/s from %s, multiplies at %.1f GFLOP/s\n\n",
+            floors->rates.read_bytes_s / 1e9,
+            floors->rates.is_cached ? "its cache (the weights fit there)" : "memory",
+            floors->rates.matrix_flop_s / 1e9);
+}
+
 void measure_print_table(FILE *out, const struct measure_result *result) {
     print_head(out, result);
     fprintf(out, "%-8s%11s%11s%11s%8s\n", "ms", "median", "p10", "p90", "count");
     for (int i = 0; i < FIGURES; i++)
         print_figure(out, result, i);
     fputc('\n', out);
+    print_floors(out, &result->floors);
     print_cold(out, result->cold);
     fprintf(out, "warm-up: %s\n",
             result->settled ? "two medians agreed within 2 %"
@@ -129,6 +157,17 @@ static json_t *spread_json(const struct measure_spread *spread) {
                      ms_of(spread->p10_ns), "p90", ms_of(spread->p90_ns));
 }
 
+static json_t *share_json(double share) {
+    return share < 0 ? json_null() : json_real(share);
+}
+
+static json_t *floor_json(const struct floors *floors) {
+    return json_pack("{s:f,s:f,s:o,s:o}", "read_gb_s", floors->rates.read_bytes_s / 1e9,
+                     "matrix_gflop_s", floors->rates.matrix_flop_s / 1e9, "prefill_share",
+                     share_json(floors->prefill.share), "decode_share",
+                     share_json(floors->decode.share));
+}
+
 bool measure_print_json(FILE *out, const struct measure_result *result) {
     // JSON order: the run, prefill and step, then what follows from them.
     static const char *const order[FIGURES] = {"prefill_ms", "step_ms", "ttft_ms", "tpot_ms",
@@ -148,6 +187,8 @@ bool measure_print_json(FILE *out, const struct measure_result *result) {
                 ok = json_object_set_new(object, order[i], spread_json(spread_of(result, f))) == 0;
         }
     }
+    if (ok && result->floors.is_measured)
+        ok = json_object_set_new(object, "floor", floor_json(&result->floors)) == 0;
     // 15 digits: exact nanoseconds in milliseconds up to 10^9 ms.
     ok = ok && json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 &&
          fputc('\n', out) != EOF;

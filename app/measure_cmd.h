@@ -12,7 +12,8 @@ void measure_print_table(FILE *out, const struct measure_result *result);
 
 // One JSON object, kept stable: {"run":{device, device_name, threads, model, weights,
 // type, prompt_tokens, answer_tokens, repeats, date}, "prefill_ms":{median, p10,
-// p90}, "step_ms", "ttft_ms", "tpot_ms", "e2e_ms"}. Milliseconds as numbers, exact
+// p90}, "step_ms", "ttft_ms", "tpot_ms", "e2e_ms"}, and where floors were measured
+// "floor":{read_gb_s, matrix_gflop_s, prefill_share, decode_share}. Milliseconds as numbers, exact
 // to the nanosecond. False: no memory.
 bool measure_print_json(FILE *out, const struct measure_result *result);
 

@@ -26,6 +26,7 @@ enum {
 
 static const char *const clock_names[] = {"measured", "lesson", NULL};
 static const char *const counting_names[] = {"engine", "lesson", NULL};
+static const char *const weights_names[] = {"f16", "bf16", "q8_0", "q4_0", NULL};
 static const char *const mode_names[] = {"stage", "show", NULL};
 static const char *const theme_names[] = {"dark", "projector", "contrast", NULL};
 
@@ -38,6 +39,10 @@ static const struct option_row rows[] = {
      "where the model runs"},
     {"model", OPTION_TEXT, MEASURES, FIELD(model_path), "FILE.gguf", NULL, 0, 0,
      "a model instead of the bundled one"},
+    {"shape", OPTION_TEXT, MEASURES, FIELD(shape), "NAME", NULL, 0, 0,
+     "random weights, as many as llama-3-8b ..."},
+    {"weights", OPTION_CHOICE, MEASURES, FIELD(weights), NULL, weights_names, WEIGHTS_F16, 0,
+     "how --shape stores its numbers"},
     {"prompt", OPTION_TEXT, MEASURES, FIELD(prompt), "TEXT", NULL, 0, 0, "what is asked"},
     {"prompt-file", OPTION_TEXT, MEASURES, FIELD(prompt_file), "FILE", NULL, 0, 0,
      "the prompt from a file, - from stdin"},
@@ -45,7 +50,8 @@ static const struct option_row rows[] = {
      "a prompt of exactly N tokens"},
     {"answer-tokens", OPTION_INT, MEASURES, FIELD(answer_tokens), "N", NULL, 1, MAX_TOKENS,
      "exactly N answer tokens"},
-    {"seed", OPTION_SEED, MEASURES, FIELD(seed), "N", NULL, 0, INT64_MAX, "for the sampler"},
+    {"seed", OPTION_SEED, MEASURES, FIELD(seed), "N", NULL, 0, INT64_MAX,
+     "for the sampler and a shape's weights"},
     {"temperature", OPTION_REAL, MEASURES, FIELD(temperature), "X", NULL, 0, 10000,
      "0 (default) takes the likeliest token"},
     {"top-p", OPTION_REAL, MEASURES, FIELD(top_p_unit), "X", NULL, 1, 1000,
@@ -109,8 +115,8 @@ static const struct {
 // What --run and a lesson leave no room for: they come with their own model,
 // prompt and answer.
 static const char *const measuring_options[] = {
-    "device", "model",       "prompt", "prompt-file", "prompt-tokens", "answer-tokens",
-    "seed",   "temperature", "top-p",  "threads",     "repeats",       NULL};
+    "device",        "model", "shape",       "weights", "prompt",  "prompt-file", "prompt-tokens",
+    "answer-tokens", "seed",  "temperature", "top-p",   "threads", "repeats",     NULL};
 // A lesson can be stretched to other counts.
 static const char *const lesson_options[] = {"prompt-tokens", "answer-tokens", NULL};
 
@@ -668,6 +674,9 @@ static bool is_stdout(const char *path) {
 
 static bool check_pairs(const struct parse *parse, char *why) {
     const struct options *options = parse->options;
+    if (options->shape && options->model_path)
+        return why_set(why, "--shape makes its own weights and --model reads them from a file. "
+                            "Leave one of them out.");
     if (options->prompt && options->prompt_file)
         return why_set(why, "--prompt and --prompt-file both give the prompt. Leave one of them "
                             "out.");

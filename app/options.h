@@ -27,6 +27,7 @@ enum command {
 
 enum clock_choice { CLOCK_MEASURED, CLOCK_LESSON };
 enum counting_choice { COUNTING_DEFAULT, COUNTING_ENGINE, COUNTING_LESSON };
+enum weights_choice { WEIGHTS_DEFAULT, WEIGHTS_F16, WEIGHTS_BF16, WEIGHTS_Q8_0, WEIGHTS_Q4_0 };
 enum mode_choice { MODE_STAGE, MODE_SHOW };
 
 // Process exit codes.
@@ -38,12 +39,14 @@ struct options {
     const char *operand;   // record: OUT; inspect: FILE
 
     // What is run.
-    const char *device;      // "auto", "cpu", "cuda" or "cuda:N"
-    const char *model_path;  // NULL = the bundled model
-    const char *prompt;      // NULL = the default prompt
-    const char *prompt_file; // NULL = none; "-" = standard input
-    int prompt_tokens;       // 0 = as the prompt has
-    int answer_tokens;       // 0 = to the end token
+    const char *device;          // "auto", "cpu", "cuda" or "cuda:N"
+    const char *model_path;      // NULL = the bundled model
+    const char *shape;           // NULL = none; a preset of compute/shape.h instead of a model
+    enum weights_choice weights; // of the shape
+    const char *prompt;          // NULL = the default prompt
+    const char *prompt_file;     // NULL = none; "-" = standard input
+    int prompt_tokens;           // 0 = as the prompt has
+    int answer_tokens;           // 0 = to the end token
     uint64_t seed;
     float temperature, top_p_unit;
     int threads; // 0 = physical cores

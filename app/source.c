@@ -14,6 +14,7 @@
 enum {
     POLL_NS = 10000000, // between two looks at the engine: too rare to disturb it
     ATTEMPTS = 3,       // measurements before giving up on one that adds up
+    SCRIPT_BYTES = 4096,
 };
 static const int64_t BUDGET_NS = INT64_C(20000000000);
 
@@ -28,16 +29,53 @@ static bool check_device(const struct options *options, char *why) {
                    options->device);
 }
 
+// The words of a model that has none (see engine.h).
+static bool read_script(char out[SCRIPT_BYTES], char *why) {
+    char path[ASSETS_PATH_BYTES];
+    if (!assets_find(path, "model/script.txt", why))
+        return false;
+    FILE *file = fopen(path, "rb");
+    size_t bytes = file ? fread(out, 1, SCRIPT_BYTES - 1, file) : 0;
+    if (file)
+        fclose(file);
+    while (bytes > 0 && out[bytes - 1] == '\n')
+        bytes--;
+    out[bytes] = '\0';
+    for (size_t i = 0; i < bytes; i++) {
+        if (out[i] == '\n')
+            out[i] = ' ';
+    }
+    return bytes > 0 || why_set(why, "cannot read %.160s. Install tokendrip again.", path);
+}
+
+static enum gguf_tensor_type weights_type(enum weights_choice choice) {
+    static const enum gguf_tensor_type types[] = {
+        [WEIGHTS_DEFAULT] = GGUF_TENSOR_F32, // means the preset's own
+        [WEIGHTS_F16] = GGUF_TENSOR_F16,     [WEIGHTS_BF16] = GGUF_TENSOR_BF16,
+        [WEIGHTS_Q8_0] = GGUF_TENSOR_Q8_0,   [WEIGHTS_Q4_0] = GGUF_TENSOR_Q4_0,
+    };
+    return types[choice];
+}
+
 static bool open_engine(struct source *source, const struct options *options, int context,
                         char *why) {
-    char bundled[ASSETS_PATH_BYTES];
+    char bundled[ASSETS_PATH_BYTES], script[SCRIPT_BYTES];
     struct engine_opts opts = {
         .device = options->device,
         .model_path = options->model_path,
         .bundled = !options->model_path,
+        .shape = options->shape,
+        .script = script,
+        .shape_type = weights_type(options->weights),
+        .shape_seed = options->seed,
         .threads = options->threads,
         .context = context,
     };
+    if (options->weights != WEIGHTS_DEFAULT && !options->shape)
+        return why_set(why, "--weights is how --shape stores its numbers, and a file has them "
+                            "stored. Leave it out, or add --shape llama-3.2-1b.");
+    if (options->shape && !read_script(script, why))
+        return false;
     if (opts.bundled) {
         if (!assets_find(bundled, "model/tokendrip.gguf", why))
             return false;
@@ -121,6 +159,7 @@ struct engine_request source_request(const struct source *source, const struct o
         .seed = options->seed,
         .repeats = options->repeats > 0 ? options->repeats : default_repeats,
         .budget_ns = BUDGET_NS,
+        .wants_floors = options->command == COMMAND_MEASURE && !options->text_only,
     };
 }
 

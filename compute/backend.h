@@ -37,6 +37,14 @@ struct backend_pass {
     void *context;               // of the two
 };
 
+// What a device could reach at best; floors of measured times follow (floors.h).
+struct backend_rates {
+    double read_bytes_s;  // memory read by all threads or blocks, best of several
+    double matrix_flop_s; // multiplications plus additions of a large matrix product
+    bool is_cached;       // the working set fits the last-level cache, and read_bytes_s
+                          // is the rate of that
+};
+
 struct backend_state;
 
 struct backend {
@@ -49,8 +57,10 @@ struct backend {
     // A line a device for `tokendrip devices`: name, memory, features.
     void (*describe)(char *out, size_t bytes);
 
-    // Takes memory for weights (if it copies them), cache and scratch, starts
-    // its threads, touches every page. `model` must outlive the state.
+    // Takes memory for weights (if it copies or makes them), cache and scratch,
+    // starts its threads, touches every page. The weights of a model made from a
+    // shape (model.is_made) have no data: they are made here, as shape.h says.
+    // Refuses with the bytes needed and free. `model` must outlive the state.
     bool (*open)(struct backend_state **out, const struct model *model,
                  const struct backend_opts *opts, char *why);
     void (*close)(struct backend_state *state); // NULL is fine
@@ -63,6 +73,11 @@ struct backend {
 
     // Fills device ("cpu"), device_name, driver, threads and kv_value_bytes.
     void (*fill_info)(const struct backend_state *state, struct run_info *info);
+
+    // Measures the device, in at most a second. working_set_bytes: what a decode step
+    // reads. NULL: this backend cannot. The cache keeps its tokens.
+    bool (*measure_rates)(struct backend_state *state, size_t working_set_bytes,
+                          struct backend_rates *out, char *why);
 };
 
 extern const struct backend backend_cpu; // compute/cpu/

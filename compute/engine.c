@@ -8,6 +8,7 @@
 #include "backend.h"
 #include "generate.h"
 #include "model.h"
+#include "shape.h"
 #include "stopwatch.h"
 #include "why.h"
 
@@ -43,6 +44,7 @@ struct engine {
     struct model *model;
     struct tokenizer *tokenizer;
     struct generate_scratch scratch;
+    struct generate_script script; // ids owned
     struct run_info info;
     int context;
     struct exchange *exchange;
@@ -108,6 +110,7 @@ static struct generate request_of(const struct engine *engine,
         .state = engine->state,
         .tokenizer = engine->tokenizer,
         .scratch = &engine->scratch,
+        .script = engine->script,
         .vocab = engine->model->shape.vocab,
         .context = engine->context,
         .prompt = request->prompt,
@@ -162,6 +165,20 @@ static void finish(struct engine *engine, enum generate_end end, const char *why
         wake_owner(engine);
 }
 
+// After the repeats, so that what it does to caches and clocks disturbs none.
+static bool measure_floors(struct engine *engine, char *why) {
+    struct measure_result *work = &engine->work;
+    struct backend_rates rates;
+    if (!engine->backend->measure_rates)
+        return true;
+    size_t step_bytes = (size_t)floors_step_bytes(work->shown);
+    if (!engine->backend->measure_rates(engine->state, step_bytes, &rates, why))
+        return false;
+    floors_of(&work->floors, &engine->model->shape, work->shown, &rates, work->prefill.median_ns,
+              work->step.median_ns);
+    return true;
+}
+
 static void work_on(struct engine *engine, const struct engine_request *request) {
     char why[WHY_BYTES] = "";
     struct generate generate = request_of(engine, request);
@@ -186,6 +203,8 @@ static void work_on(struct engine *engine, const struct engine_request *request)
                                         why);
     if (engine->work.prefill_checked)
         remember_check(engine, request);
+    if (end == GENERATE_DONE && request->wants_floors && !measure_floors(engine, why))
+        end = GENERATE_FAILED;
     finish(engine, end, why);
 }
 
@@ -249,16 +268,61 @@ static void describe_model(struct engine *engine) {
     engine->backend->fill_info(engine->state, info);
 }
 
-static bool open_model(struct engine *engine, const struct engine_opts *opts, char *why) {
+// The tokenizer alone, of a file whose weights are not used.
+static bool borrow_tokenizer(struct engine *engine, const char *path, char *why) {
+    struct gguf *file;
+    if (!gguf_open(&file, path, why))
+        return false;
+    bool ok = tokenizer_open(&engine->tokenizer, file, why);
+    gguf_close(file);
+    int words = ok ? tokenizer_vocab(engine->tokenizer) : 0;
+    if (words > engine->model->shape.vocab)
+        return why_set(why,
+                       "%s knows %d tokens, and the words come from a file of %d: use the "
+                       "program's own model for them",
+                       engine->model->name, engine->model->shape.vocab, words);
+    return ok;
+}
+
+static bool read_script(struct engine *engine, const char *text, char *why) {
+    size_t bytes = strlen(text), capacity = tokenizer_encode_bound(bytes);
+    int32_t *ids = malloc((capacity + 1) * sizeof(*ids));
+    if (!ids)
+        return why_set(why, "no memory for a script of %zu bytes", bytes);
+    engine->script.ids = ids;
+    engine->script.count =
+        tokenizer_encode(engine->tokenizer, ids, (int)capacity, text, bytes, false, why);
+    if (engine->script.count < 0)
+        return false;
+    if (tokenizer_eos(engine->tokenizer) >= 0)
+        ids[engine->script.count++] = tokenizer_eos(engine->tokenizer);
+    return engine->script.count > 0 || why_set(why, "the script of a shape's answer is empty");
+}
+
+static bool make_shape(struct engine *engine, const struct engine_opts *opts, char *why) {
+    const struct shape_preset *preset = shape_find(opts->shape, why);
+    enum gguf_tensor_type type =
+        preset && opts->shape_type == GGUF_TENSOR_F32 ? preset->type : opts->shape_type;
+    return preset && shape_model(&engine->model, preset, type, opts->shape_seed, why) &&
+           borrow_tokenizer(engine, opts->model_path, why) &&
+           read_script(engine, opts->script ? opts->script : "", why);
+}
+
+static bool read_file(struct engine *engine, const struct engine_opts *opts, char *why) {
     if (!model_open(&engine->model, opts->model_path, why))
         return false;
     if (opts->bundled)
         snprintf(engine->model->weights, sizeof(engine->model->weights), "bundled");
+    return tokenizer_open(&engine->tokenizer, engine->model->file, why);
+}
+
+static bool open_model(struct engine *engine, const struct engine_opts *opts, char *why) {
+    if (!(opts->shape ? make_shape(engine, opts, why) : read_file(engine, opts, why)))
+        return false;
     int most = engine->model->shape.context;
     engine->context = opts->context ? opts->context : most < ENGINE_CONTEXT ? most : ENGINE_CONTEXT;
     struct backend_opts backend = {.threads = opts->threads, .context = engine->context};
-    if (!tokenizer_open(&engine->tokenizer, engine->model->file, why) ||
-        !engine->backend->open(&engine->state, engine->model, &backend, why) ||
+    if (!engine->backend->open(&engine->state, engine->model, &backend, why) ||
         !generate_scratch_create(&engine->scratch, engine->tokenizer, engine->model->shape.vocab,
                                  why))
         return false;
@@ -328,6 +392,7 @@ void engine_close(struct engine *engine) {
     destroy_exchange(engine->exchange);
     measure_clear(&engine->work);
     generate_scratch_clear(&engine->scratch);
+    free((void *)(uintptr_t)engine->script.ids);
     if (engine->state)
         engine->backend->close(engine->state);
     tokenizer_close(engine->tokenizer);

@@ -5,6 +5,7 @@
 #ifndef COMPUTE_ENGINE_H
 #define COMPUTE_ENGINE_H
 
+#include "gguf.h"
 #include "measure.h"
 #include "run.h"
 #include "tokenizer.h"
@@ -17,8 +18,14 @@ struct engine_opts {
     const char *device;     // "auto", "cpu"; NULL = auto
     const char *model_path; // GGUF
     bool bundled;           // model_path is the program's own model
-    int threads;            // 0 = physical cores this process may use
-    int context;            // 0 = ENGINE_CONTEXT, or the model's if that is less
+    // A preset of shape.h, NULL = none: random weights of that size instead of those of
+    // model_path, which then only lends its tokenizer. `script` is the text shown as
+    // its answer (see generate_script); it ends the answer like an end token.
+    const char *shape, *script;
+    enum gguf_tensor_type shape_type; // of its matrices; GGUF_TENSOR_F32 = the preset's
+    uint64_t shape_seed;
+    int threads; // 0 = physical cores this process may use
+    int context; // 0 = ENGINE_CONTEXT, or the model's if that is less
 };
 
 struct engine_request {
@@ -33,6 +40,7 @@ struct engine_request {
     int64_t budget_ns; // soft limit for warm-up and repeats together; at least
                        // 3 repeats are made whatever it says
     int64_t pause_ns;  // rest between two runs, so that a window gets its turn
+    bool wants_floors; // measure the device's rates too, after the repeats (<= 1 s)
 };
 
 enum engine_stage {

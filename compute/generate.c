@@ -114,6 +114,8 @@ bool generate_check(const struct generate *g, char *why) {
 
 static int answer_limit(const struct generate *g) {
     int wanted = g->answer_tokens > 0 ? g->answer_tokens : g->answer_limit;
+    if (g->script.count > 0 && g->answer_tokens == 0 && g->script.count < wanted)
+        wanted = g->script.count;
     return wanted < most_answers(g) ? wanted : most_answers(g);
 }
 
@@ -124,7 +126,7 @@ bool generate_prepare(struct run **out, const struct generate *g, const struct r
     full.counting = RUN_ENGINE;
     full.prompt_tokens = g->prompt_count;
     full.answer_limit = answer_limit(g);
-    full.forced_length = g->answer_tokens > 0;
+    full.forced_length = g->answer_tokens > 0 && g->script.count == 0;
     full.seed = g->sampler.seed;
     int chunks = (g->prompt_count + BACKEND_PREFILL_CHUNK - 1) / BACKEND_PREFILL_CHUNK;
     if (!run_create(out, &full, chunks, why))
@@ -180,7 +182,7 @@ static bool is_stopped(void *context) {
 static int32_t choose(struct answer *a) {
     const struct generate *g = a->generate;
     const struct generate_scratch *s = g->scratch;
-    bool is_forced = g->answer_tokens > 0;
+    bool is_forced = g->answer_tokens > 0 && g->script.count == 0;
     int32_t id = sampler_next(&a->sampler, s->logits, g->vocab, s->sorted, s->order,
                               is_forced ? s->ends : NULL, is_forced ? s->end_count : 0);
     if (id < 0 || id >= g->vocab || !isfinite(s->logits[id])) {
@@ -189,8 +191,9 @@ static int32_t choose(struct answer *a) {
         return -1;
     }
     size_t bytes;
-    const char *text = tokenizer_text(g->tokenizer, id, &bytes);
-    bool is_control = tokenizer_is_control(g->tokenizer, id);
+    int32_t word = g->script.count > 0 ? g->script.ids[a->run->answer_count % g->script.count] : id;
+    const char *text = tokenizer_text(g->tokenizer, word, &bytes);
+    bool is_control = tokenizer_is_control(g->tokenizer, word);
     return run_add_answer_token(a->run, id, text, bytes, is_control, a->why) ? id : -1;
 }
 
@@ -246,10 +249,15 @@ static enum generate_end prefill(struct answer *a, int32_t *id) {
     return GENERATE_DONE;
 }
 
+// A scripted answer ends by its limit alone: the model's ids mean nothing.
+static bool is_end(const struct generate *g, int32_t id) {
+    return g->answer_tokens == 0 && g->script.count == 0 && tokenizer_is_end(g->tokenizer, id);
+}
+
 static enum generate_end decode(struct answer *a, int32_t id) {
     const struct generate *g = a->generate;
     for (int n = 1; n < a->run->info.answer_limit; n++) {
-        if (g->answer_tokens == 0 && tokenizer_is_end(g->tokenizer, id))
+        if (is_end(g, id))
             return GENERATE_DONE;
         if (is_stopped(a)) {
             why_set(a->why, "stopped");

@@ -3,7 +3,7 @@
 // allocated, printed or waited for; a token's text is copied before its output
 // mark (a few nanoseconds, measured with the rest of the output stage).
 //
-// The end of an answer: an end token (counted), the number of tokens asked for, or
+// The end of an answer: an end token (counted; of a script, its last token), the number of tokens asked for, or
 // a full KV cache. In all three cases the run is RUN_COMPLETE; fewer tokens than
 // info.answer_limit and no end token mean that the cache was full.
 #ifndef COMPUTE_GENERATE_H
@@ -27,12 +27,21 @@ struct generate_scratch {
     int end_count;
 };
 
+// The words of a model that has none of its own (random weights): answer token n
+// shows the text of ids[n % count], whatever id the model chose and was fed back.
+// Without an exact length the answer ends with the script.
+struct generate_script {
+    const int32_t *ids; // of the tokenizer; [count]
+    int count;          // 0 = the model speaks for itself
+};
+
 struct generate {
     // What runs it; all of it outlives the call.
     const struct backend *backend;
     struct backend_state *state;
     const struct tokenizer *tokenizer;
     const struct generate_scratch *scratch;
+    struct generate_script script;
     int vocab, context; // of the state
     // What is asked.
     const int32_t *prompt; // [prompt_count], checked by generate_check

@@ -7,6 +7,7 @@
 #ifndef COMPUTE_MEASURE_H
 #define COMPUTE_MEASURE_H
 
+#include "floors.h"
 #include "generate.h"
 #include "run.h"
 
@@ -33,6 +34,7 @@ struct measure_result {
     int64_t involuntary_switches; // of the process, during the repeats
     struct run *cold;             // owned
     struct run *shown;            // owned: the median repeat
+    struct floors floors;         // where they were asked for
 };
 
 enum measure_stage { MEASURE_COLD, MEASURE_WARM, MEASURE_REPEAT };

@@ -200,10 +200,6 @@ static void mark_used(const struct reader *reader, const struct gguf_tensor *ten
     reader->used[tensor - gguf_tensor_at(reader->file, 0)] = true;
 }
 
-static size_t value_bytes(enum gguf_tensor_type type) {
-    return type == GGUF_TENSOR_F16 ? 2 : 4;
-}
-
 // `name` must have exactly `rows` rows of `cols`; rows 0 = a vector of `cols`.
 static bool check_shape(const struct reader *reader, const struct gguf_tensor *tensor,
                         const char *name, int64_t rows, int64_t cols) {
@@ -215,7 +211,7 @@ static bool check_shape(const struct reader *reader, const struct gguf_tensor *t
             "%s is %" PRId64 " x %" PRId64 "%s, but the keys ask for %" PRId64 " x %" PRId64, name,
             dims[0], dims[1], dims[2] != 1 || dims[3] != 1 ? " x ..." : "", cols, wanted_rows);
     // Only bytes that gguf_parse was given can lie so; gguf_open aligns them.
-    if ((uintptr_t)tensor->data % value_bytes(tensor->type) != 0)
+    if ((uintptr_t)tensor->data % quant_alignment(tensor->type) != 0)
         return fail(reader, "%s does not start on a whole number in memory", name);
     return true;
 }
@@ -225,8 +221,8 @@ static bool read_matrix(const struct reader *reader, const char *name, int64_t r
     const struct gguf_tensor *tensor = gguf_tensor_find(reader->file, name);
     if (!tensor)
         return fail(reader, "the tensor %s is missing; get the file again", name);
-    if (tensor->type != GGUF_TENSOR_F16 && tensor->type != GGUF_TENSOR_F32)
-        return fail(reader, "%s is %s, which comes in a later version; use an F16 or F32 file",
+    if (!quant_is_known(tensor->type))
+        return fail(reader, "%s is %s, which comes in a later version; use an F16 or Q8_0 file",
                     name, gguf_tensor_type_name(tensor->type));
     if (!check_shape(reader, tensor, name, rows, cols))
         return false;
@@ -426,6 +422,7 @@ void model_close(struct model *model) {
         return;
     free(model->layers);
     free(model->rope_factors);
+    free(model->ones);
     gguf_close(model->file);
     free(model);
 }
@@ -460,8 +457,21 @@ int64_t model_parameters(const struct model *model) {
     return sum;
 }
 
+// The five types, in the order in which a tie is decided.
+static const enum gguf_tensor_type matrix_types[] = {
+    GGUF_TENSOR_F16, GGUF_TENSOR_F32, GGUF_TENSOR_BF16, GGUF_TENSOR_Q8_0, GGUF_TENSOR_Q4_0,
+};
+enum { MATRIX_TYPES = sizeof matrix_types / sizeof matrix_types[0] };
+
+static void count_bytes(int64_t bytes[MATRIX_TYPES], const struct tensor *tensor) {
+    for (int i = 0; i < MATRIX_TYPES; i++) {
+        if (tensor->type == matrix_types[i])
+            bytes[i] += (int64_t)tensor->bytes;
+    }
+}
+
 const char *model_weight_type(const struct model *model) {
-    int64_t f16 = 0, f32 = 0;
+    int64_t bytes[MATRIX_TYPES] = {0};
     for (int i = -1; i < model->shape.layers; i++) {
         const struct tensor *parts[LAYER_TENSORS] = {&model->token_embd, &model->output};
         int count = model->shape.tied_output ? 1 : 2;
@@ -470,16 +480,18 @@ const char *model_weight_type(const struct model *model) {
             count = LAYER_TENSORS;
         }
         for (int j = 0; j < count; j++) {
-            if (parts[j]->rows == 1) // a norm is no matrix
-                continue;
-            *(parts[j]->type == GGUF_TENSOR_F16 ? &f16 : &f32) += (int64_t)parts[j]->bytes;
+            if (parts[j]->rows != 1) // a norm is no matrix
+                count_bytes(bytes, parts[j]);
         }
     }
-    return gguf_tensor_type_name(f16 >= f32 ? GGUF_TENSOR_F16 : GGUF_TENSOR_F32);
+    int most = 0;
+    for (int i = 1; i < MATRIX_TYPES; i++)
+        most = bytes[i] > bytes[most] ? i : most;
+    return gguf_tensor_type_name(matrix_types[most]);
 }
 
 int64_t model_step_weight_bytes(const struct model *model) {
-    int64_t row = model->shape.dim * (int64_t)value_bytes(model->token_embd.type);
+    int64_t row = (int64_t)quant_row_bytes(model->token_embd.type, model->shape.dim);
     int64_t sum = row + (int64_t)model->output_norm.bytes + (int64_t)model->output.bytes;
     for (int i = 0; i < model->shape.layers; i++) {
         const struct tensor *parts[LAYER_TENSORS];

@@ -7,6 +7,7 @@
 #define COMPUTE_MODEL_H
 
 #include "gguf.h"
+#include "quant.h"
 #include "run.h"
 
 enum {
@@ -48,11 +49,16 @@ struct model {
     struct tensor output;       // {vocab, dim}; equals token_embd when tied
     float *rope_factors;        // [head_dim / 2] per-frequency divisors, or NULL
     struct model_layer *layers; // [shape.layers]
-    struct gguf *file;          // owns the bytes
+    struct gguf *file;          // owns the bytes; NULL when there is no file
+    // A model made from a shape (shape.h) has random weights. Its matrices have no
+    // data: each backend makes them in its own memory, the same ones everywhere.
+    bool is_made;
+    uint64_t seed;
+    float *ones; // [dim], what all its norms are; owned, or NULL
 };
 
-// Opens a GGUF file of architecture "llama" with F32 or F16 tensors (matrices
-// F32/F16, norms F32). Everything else is refused by name: another architecture,
+// Opens a GGUF file of architecture "llama" whose matrices are of the types of
+// quant.h and whose norms are F32. Everything else is refused by name: another architecture,
 // another tensor type, a missing tensor, one this program would have to ignore
 // (biases, experts), a wrong shape, unknown rope scaling, a split file, NaN or
 // infinity among norm weights. A pass costs dims that the file gives, so they are

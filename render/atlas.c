@@ -233,21 +233,33 @@ static bool add_page(struct atlas *atlas) {
     return true;
 }
 
-// The lowest shelf that is high enough without wasting more than a third, or a new one.
+// The height of the shelf for a sprite: a few classes up to each power of two, so
+// that a drop that grows by a pixel at a time doesn't begin a shelf with each one.
+static int shelf_height(int h) {
+    int step = 4;
+    while (step * 8 < h)
+        step *= 2;
+    int height = round_up(h, step);
+    return height < ATLAS_PAGE_PX ? height : ATLAS_PAGE_PX;
+}
+
+// A shelf of the sprite's class, a new one, or where the page is full, the lowest
+// that is high enough. NULL: none.
 static struct shelf *find_shelf(struct page *page, int w, int h) {
     struct shelf *best = NULL;
+    int height = shelf_height(h);
     for (int i = 0; i < page->shelf_count; i++) {
         struct shelf *shelf = &page->shelves[i];
-        bool fits = shelf->height >= h && shelf->height <= h + h / 2 + 2 &&
-                    shelf->used_px + w <= ATLAS_PAGE_PX;
+        bool fits = shelf->height >= h && shelf->used_px + w <= ATLAS_PAGE_PX;
         if (fits && (!best || shelf->height < best->height))
             best = shelf;
     }
-    if (best || page->shelf_count == MAX_SHELVES || page->used_px + h > ATLAS_PAGE_PX)
+    bool is_full = page->shelf_count == MAX_SHELVES || page->used_px + height > ATLAS_PAGE_PX;
+    if (is_full || (best && best->height <= height))
         return best;
     best = &page->shelves[page->shelf_count++];
-    *best = (struct shelf){.y = page->used_px, .height = h};
-    page->used_px += h;
+    *best = (struct shelf){.y = page->used_px, .height = height};
+    page->used_px += height;
     return best;
 }
 

@@ -167,10 +167,13 @@ static void fill(struct draw *draw, struct rect rect) {
 static void fill_edges(struct draw *draw, int64_t left, int64_t top, int64_t right,
                        int64_t bottom) {
     const struct rect clip = draw->clip;
+    int64_t clip_right = clip.x + clip.w, clip_bottom = clip.y + clip.h;
+    if (left >= clip_right || top >= clip_bottom)
+        return;
     int x = max64(left, clip.x), y = max64(top, clip.y);
-    if (clip.w > 0 && right > x && bottom > y)
-        fill(draw, (struct rect){x, y, min64(right, clip.x + clip.w) - x,
-                                 min64(bottom, clip.y + clip.h) - y});
+    if (right > x && bottom > y)
+        fill(draw,
+             (struct rect){x, y, min64(right, clip_right) - x, min64(bottom, clip_bottom) - y});
 }
 
 // ---- sprites ----

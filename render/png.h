@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 // Writes rows of B G R A bytes, `pitch_bytes` apart; alpha is ignored. The part
-// file is `path` + ".part" and is gone again after a failure.
+// ("still.part.png" for "still.png", see partfile.h) is gone again after a failure.
 // Range: 1 <= width, height <= 32767. `overwrite` false: an existing `path` is an
 // error and stays as it was, even when it appears during the writing.
-// Thread: any; two writers of the same path at once spoil each other's part file.
+// Thread: any.
 bool png_write(const char *path, const uint8_t *bgra, int pitch_bytes, int width_px, int height_px,
                bool overwrite, char why[256]);
 

@@ -6,22 +6,27 @@
 // path; the kernels choose. Nothing is allocated and no lock is taken in a pass.
 #include "compute/backend.h"
 
+#include "compute/shape.h"
 #include "compute/stopwatch.h"
 #include "compute/why.h"
 #include "cores.h"
 #include "kernels.h"
+#include "memory.h"
+#include "rates.h"
 #include "threads.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum {
     BLOCK_TOKENS = 128,
     ROW_UNIT = 4, // rows of one token's products that go to one member together
     ALIGN_BYTES = 64,
+    PAGE_BYTES = 1 << 21, // of the large pages, where the system has them
 };
 
 // What a member has for itself.
@@ -33,7 +38,9 @@ struct own {
 
 struct backend_state {
     // Set at open.
-    const struct model *model;
+    const struct model *model; // the caller's, or `made`
+    struct model *made;        // owned, of a model made from a shape: its views in `weights`
+    void *weights;             // owned: [shape_model_bytes()]
     const struct kernels *kernels;
     struct threads *threads;
     struct own *own; // [members]
@@ -368,11 +375,15 @@ static bool pass(struct backend_state *s, const struct backend_pass *pass, char 
 // --- Opening and closing ---
 
 static bool check_matrix(const struct tensor *t, const char *name, char *why) {
-    if (t->type != GGUF_TENSOR_F32 && t->type != GGUF_TENSOR_F16)
+    if (!quant_is_known(t->type))
         return why_set(why, "the CPU cannot multiply %s weights of type %s: use an F16 file", name,
                        gguf_tensor_type_name(t->type));
-    size_t number_bytes = t->type == GGUF_TENSOR_F16 ? 2 : 4;
-    if (!t->data || (uintptr_t)t->data % number_bytes != 0)
+    if (quant_row_bytes(t->type, t->cols) == 0)
+        return why_set(why,
+                       "the CPU cannot multiply %s weights of type %s in rows of %d numbers: "
+                       "they come in blocks of %d",
+                       name, gguf_tensor_type_name(t->type), (int)t->cols, QUANT_BLOCK);
+    if (!t->data || (uintptr_t)t->data % quant_alignment(t->type) != 0)
         return why_set(why, "the %s weights are not aligned to their numbers", name);
     return true;
 }
@@ -427,19 +438,57 @@ static size_t padded(size_t floats) {
     return (floats + unit - 1) / unit * unit;
 }
 
+// Takes the memory for the weights of a model made from a shape; `other_bytes` will
+// be needed besides. Nothing is touched yet: that is the members' work.
+static bool take_weights(struct backend_state *s, size_t other_bytes, size_t free_bytes,
+                         char *why) {
+    const struct model *model = s->model;
+    size_t bytes = shape_model_bytes(model);
+    size_t whole = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    if (bytes > free_bytes || other_bytes > free_bytes - bytes)
+        return shape_refuse(model, bytes + other_bytes, free_bytes, why);
+    s->weights = aligned_alloc(PAGE_BYTES, whole);
+    if (!s->weights)
+        return shape_refuse(model, bytes + other_bytes, free_bytes, why);
+    madvise(s->weights, whole, MADV_HUGEPAGE); // only a wish
+    if (!shape_place(&s->made, model, s->weights, why))
+        return false;
+    s->model = s->made;
+    return true;
+}
+
+// Each member makes the rows that it will read.
+static void make_weights(void *context, int member) {
+    struct backend_state *s = context;
+    for (int i = 0; i < shape_matrices(s->model); i++) {
+        const struct tensor *matrix = shape_matrix(s->model, i);
+        size_t row_bytes = quant_row_bytes(matrix->type, matrix->cols);
+        unsigned char *rows = (void *)(uintptr_t)matrix->data; // ours, in s->weights
+        struct span mine = share(s, member, (int)matrix->rows, ROW_UNIT);
+        for (int r = mine.from; r < mine.to; r++)
+            s->kernels->random_row(rows + (size_t)r * row_bytes, matrix->type, (int)matrix->cols,
+                                   shape_random_keys(s->model->seed, (uint32_t)i, (uint64_t)r),
+                                   shape_scale(matrix));
+    }
+}
+
 // Takes one piece of memory for all arrays and touches every page of it, so that
 // no pass pays for the system's first look at them.
 static bool take_memory(struct backend_state *s, const struct array *arrays, int count, char *why) {
     size_t floats = 0;
     for (int i = 0; i < count; i++)
         floats += padded(arrays[i].floats);
-    s->memory = aligned_alloc(ALIGN_BYTES, floats * sizeof(float));
+    size_t bytes = floats * sizeof(float), free_bytes = memory_free_bytes("");
+    if (s->model->is_made && !take_weights(s, bytes, free_bytes, why))
+        return false;
+    if (bytes <= free_bytes)
+        s->memory = aligned_alloc(ALIGN_BYTES, bytes);
     if (!s->memory)
         return why_set(why,
-                       "no memory for a KV cache of %d tokens (%.1f GiB with scratch): ask "
-                       "for a shorter context",
-                       s->context, (double)floats * sizeof(float) / 0x1p30);
-    memset(s->memory, 0, floats * sizeof(float));
+                       "a KV cache of %d tokens needs %.2f GB of memory with scratch and %.2f GB "
+                       "are free: ask for a shorter context",
+                       s->context, (double)bytes / 1e9, (double)free_bytes / 1e9);
+    memset(s->memory, 0, bytes);
     float *at = s->memory;
     for (int i = 0; i < count; i++) {
         *arrays[i].place = at;
@@ -497,6 +546,8 @@ static void close_state(struct backend_state *s) {
     if (!s)
         return;
     threads_destroy(s->threads);
+    model_close(s->made);
+    free(s->weights);
     free(s->memory);
     free(s->own);
     free(s);
@@ -523,14 +574,16 @@ static bool set_up(struct backend_state *s, const struct backend_opts *opts, cha
         return why_set(why, "the CPU backend is out of memory");
     if (!take_arrays(s, why) || !threads_create(&s->threads, s->members, why))
         return false;
+    if (s->made)
+        threads_run(s->threads, make_weights, s);
     fill_rope(s);
-    return true;
+    return check_model(s->model, why);
 }
 
 static bool open_state(struct backend_state **out, const struct model *model,
                        const struct backend_opts *opts, char *why) {
     *out = NULL;
-    if (!check_model(model, why))
+    if (!model->is_made && !check_model(model, why)) // one that is made is checked then
         return false;
     struct backend_state *s = calloc(1, sizeof(*s));
     if (!s)
@@ -569,6 +622,11 @@ static void fill_info(const struct backend_state *s, struct run_info *info) {
     info->kv_value_bytes = (int)sizeof(float);
 }
 
+static bool measure_rates(struct backend_state *s, size_t working_set_bytes,
+                          struct backend_rates *out, char *why) {
+    return rates_measure(out, s->threads, s->kernels, working_set_bytes, why);
+}
+
 const struct backend backend_cpu = {
     .abi = BACKEND_ABI,
     .name = "cpu",
@@ -578,4 +636,5 @@ const struct backend backend_cpu = {
     .close = close_state,
     .pass = pass,
     .fill_info = fill_info,
+    .measure_rates = measure_rates,
 };

@@ -9,6 +9,7 @@
 #define COMPUTE_CPU_KERNELS_H
 
 #include "compute/model.h"
+#include "compute/shape_random.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,7 +25,7 @@ struct matmul {
     size_t out_stride;
     const float *in; // token t at in + t * in_stride: [weights->cols]
     size_t in_stride;
-    const struct tensor *weights; // F32 or F16, data aligned to its numbers
+    const struct tensor *weights; // any type of quant.h, data aligned as it asks
     int tokens;                   // >= 1
     int row_from, row_to;
     bool add;     // add to what is in out
@@ -64,6 +65,15 @@ struct kernels {
 
     // Scratch that attend needs for up to `positions` keys.
     size_t (*attend_floats)(int heads, int head_dim, int positions);
+
+    // A row of random weights of a model made from a shape: the bytes that
+    // quant_row_from_float makes of shape_random_value's numbers. cols is a multiple
+    // of QUANT_BLOCK. row: [quant_row_bytes()], aligned to its numbers
+    void (*random_row)(void *row, enum gguf_tensor_type type, int cols,
+                       struct shape_random_row keys, float scale);
+
+    // Reads `count` floats, a multiple of 128, as fast as it can and adds them up.
+    float (*read_all)(const float *from, size_t count);
 };
 
 // The best set for this processor, or the one named by `isa` or, when that is

@@ -14,6 +14,8 @@
 
 #include "kernels_sets.h"
 
+#include "compute/quant.h"
+#include "compute/shape_random.h"
 #include "vec.h"
 
 #include <math.h>
@@ -26,31 +28,58 @@ enum {
     TILE_TOKENS = LANES == 16 ? TILE_MOST : 6, // the sums and a line fit the registers
     PANEL_DEPTH = 512,
     KEY_BLOCK = 64,
+    BLOCK_VECS = QUANT_BLOCK / LANES, // of a block's numbers
+    SCALE_BYTES = 2,
 };
 
 _Static_assert(KERNELS_PANEL_FLOATS >= PANEL_DEPTH * TILE_ROWS, "a panel fits");
 _Static_assert(KEY_BLOCK % TILE_ROWS == 0, "keys fill panels");
 _Static_assert(PANEL_DEPTH % LANES == 0, "only the last panel has a rest");
+_Static_assert(PANEL_DEPTH % QUANT_BLOCK == 0, "panels cut no block");
 
 // --- Reading weights ---
 
-static size_t number_bytes(enum gguf_tensor_type type) {
-    return type == GGUF_TENSOR_F16 ? 2 : 4;
-}
-
 static const unsigned char *row_at(const struct tensor *w, int64_t row) {
-    return (const unsigned char *)w->data + (size_t)row * (size_t)w->cols * number_bytes(w->type);
+    return (const unsigned char *)w->data + (size_t)row * quant_row_bytes(w->type, w->cols);
 }
 
+VEC_INLINE uint16_t scale_of(const unsigned char *block) {
+    uint16_t scale;
+    memcpy(&scale, block, sizeof(scale));
+    return scale;
+}
+
+// LANES numbers from column `col` on, which is a multiple of LANES; so they lie in
+// one block where there are blocks.
 VEC_INLINE vec load(enum gguf_tensor_type type, const unsigned char *row, int col) {
-    if (type == GGUF_TENSOR_F16)
+    const unsigned char *block;
+    vec numbers[BLOCK_VECS];
+    switch (type) {
+    case GGUF_TENSOR_F16:
         return vec_load_half((const uint16_t *)(const void *)row + col);
+    case GGUF_TENSOR_BF16:
+        return vec_load_bf16((const uint16_t *)(const void *)row + col);
+    case GGUF_TENSOR_Q8_0:
+        block = row + (size_t)(col / QUANT_BLOCK) * QUANT_Q8_0_BYTES;
+        return vec_all_half(scale_of(block)) *
+               vec_load_bytes((const int8_t *)block + SCALE_BYTES + col % QUANT_BLOCK);
+    case GGUF_TENSOR_Q4_0:
+        block = row + (size_t)(col / QUANT_BLOCK) * QUANT_Q4_0_BYTES;
+        vec_load_pairs(numbers, block + SCALE_BYTES);
+        return vec_all_half(scale_of(block)) * numbers[col % QUANT_BLOCK / LANES];
+    case GGUF_TENSOR_F32:
+        break;
+    }
     return vec_load((const float *)(const void *)row + col);
 }
 
+// The first `count` < LANES of them; rows of blocks have no such rest.
 VEC_INLINE vec load_part(enum gguf_tensor_type type, const unsigned char *row, int col, int count) {
+    const uint16_t *halves = (const uint16_t *)(const void *)row + col;
     if (type == GGUF_TENSOR_F16)
-        return vec_load_half_part((const uint16_t *)(const void *)row + col, count);
+        return vec_load_half_part(halves, count);
+    if (type == GGUF_TENSOR_BF16)
+        return vec_load_bf16_part(halves, count);
     return vec_load_part((const float *)(const void *)row + col, count);
 }
 
@@ -97,19 +126,77 @@ VEC_INLINE void dot_four(float out[4], enum gguf_tensor_type type,
     vec_sum_four(out, even);
 }
 
+// The numbers of a block as they are stored, without their scale.
+VEC_INLINE void load_block_numbers(vec out[BLOCK_VECS], enum gguf_tensor_type type,
+                                   const unsigned char *block) {
+    if (type == GGUF_TENSOR_Q4_0) {
+        vec_load_pairs(out, block + SCALE_BYTES);
+        return;
+    }
+    for (int v = 0; v < BLOCK_VECS; v++)
+        out[v] = vec_load_bytes((const int8_t *)block + SCALE_BYTES + v * LANES);
+}
+
+// The same for rows of blocks: a block's products are added up first and scaled
+// once, so that a number costs one multiplication and no more.
+VEC_INLINE void dot_four_blocks(float out[4], enum gguf_tensor_type type,
+                                const unsigned char *const rows[4], const float *in, int cols) {
+    size_t block_bytes = type == GGUF_TENSOR_Q8_0 ? QUANT_Q8_0_BYTES : QUANT_Q4_0_BYTES;
+    vec sums[4];
+    for (int i = 0; i < 4; i++)
+        sums[i] = vec_all(0);
+    size_t at = 0;
+    for (int c = 0; c < cols; c += QUANT_BLOCK, at += block_bytes) {
+        for (int i = 0; i < 4; i++) {
+            vec numbers[BLOCK_VECS];
+            load_block_numbers(numbers, type, rows[i] + at);
+            vec products = numbers[0] * vec_load(in + c);
+            for (int v = 1; v < BLOCK_VECS; v++)
+                products = vec_fma(numbers[v], vec_load(in + c + v * LANES), products);
+            sums[i] = vec_fma(vec_all_half(scale_of(rows[i] + at)), products, sums[i]);
+        }
+    }
+    vec_sum_four(out, sums);
+}
+
 // Fewer than four rows are left: the last one stands in for those missing, so
 // that every row is summed in the same order wherever a split falls.
 VEC_INLINE void matvec(const struct matmul *job, enum gguf_tensor_type type) {
     const struct tensor *w = job->weights;
+    bool has_blocks = type == GGUF_TENSOR_Q8_0 || type == GGUF_TENSOR_Q4_0;
     for (int r = job->row_from; r < job->row_to; r += 4) {
         int rows = job->row_to - r < 4 ? job->row_to - r : 4;
         const unsigned char *at[4];
         float sums[4];
         for (int i = 0; i < 4; i++)
             at[i] = row_at(w, r + (i < rows ? i : rows - 1));
-        dot_four(sums, type, at, job->in, (int)w->cols);
+        if (has_blocks)
+            dot_four_blocks(sums, type, at, job->in, (int)w->cols);
+        else
+            dot_four(sums, type, at, job->in, (int)w->cols);
         for (int i = 0; i < rows; i++)
             job->out[r + i] = job->add ? job->out[r + i] + sums[i] : sums[i];
+    }
+}
+
+// One copy of the loops for each type, so that nothing in them asks for it.
+static void matvec_any(const struct matmul *job) {
+    switch (job->weights->type) {
+    case GGUF_TENSOR_F32:
+        matvec(job, GGUF_TENSOR_F32);
+        break;
+    case GGUF_TENSOR_F16:
+        matvec(job, GGUF_TENSOR_F16);
+        break;
+    case GGUF_TENSOR_BF16:
+        matvec(job, GGUF_TENSOR_BF16);
+        break;
+    case GGUF_TENSOR_Q8_0:
+        matvec(job, GGUF_TENSOR_Q8_0);
+        break;
+    case GGUF_TENSOR_Q4_0:
+        matvec(job, GGUF_TENSOR_Q4_0);
+        break;
     }
 }
 
@@ -215,29 +302,50 @@ struct panel_source {
     int row_count; // 1 .. TILE_ROWS; lanes beyond become zero
 };
 
-VEC_INLINE void fill_square(float *to, const struct panel_source *from, int first_row, int col,
-                            int cols) {
+VEC_INLINE void fill_square(float *to, const struct panel_source *from, enum gguf_tensor_type type,
+                            int first_row, int col, int cols) {
     vec square[LANES];
     for (int i = 0; i < LANES; i++) {
         const unsigned char *row = from->rows + (size_t)(first_row + i) * from->row_bytes;
         if (first_row + i >= from->row_count)
             square[i] = vec_all(0);
         else if (cols >= LANES)
-            square[i] = load(from->type, row, col);
+            square[i] = load(type, row, col);
         else
-            square[i] = load_part(from->type, row, col, cols);
+            square[i] = load_part(type, row, col, cols);
     }
     vec_transpose(square);
     for (int i = 0; i < LANES && i < cols; i++)
         vec_store(to + (size_t)i * TILE_ROWS, square[i]);
 }
 
-// panel[c - col_from][i] = rows[i][c] for col_from <= c < col_to.
-static void fill_panel(float *panel, const struct panel_source *from, int col_from, int col_to) {
+VEC_INLINE void fill_panel_of(float *panel, const struct panel_source *from,
+                              enum gguf_tensor_type type, int col_from, int col_to) {
     for (int c = col_from; c < col_to; c += LANES) {
         float *to = panel + (size_t)(c - col_from) * TILE_ROWS;
         for (int v = 0; v < TILE_VECS; v++)
-            fill_square(to + v * LANES, from, v * LANES, c, col_to - c);
+            fill_square(to + v * LANES, from, type, v * LANES, c, col_to - c);
+    }
+}
+
+// panel[c - col_from][i] = rows[i][c] for col_from <= c < col_to.
+static void fill_panel(float *panel, const struct panel_source *from, int col_from, int col_to) {
+    switch (from->type) {
+    case GGUF_TENSOR_F32:
+        fill_panel_of(panel, from, GGUF_TENSOR_F32, col_from, col_to);
+        break;
+    case GGUF_TENSOR_F16:
+        fill_panel_of(panel, from, GGUF_TENSOR_F16, col_from, col_to);
+        break;
+    case GGUF_TENSOR_BF16:
+        fill_panel_of(panel, from, GGUF_TENSOR_BF16, col_from, col_to);
+        break;
+    case GGUF_TENSOR_Q8_0:
+        fill_panel_of(panel, from, GGUF_TENSOR_Q8_0, col_from, col_to);
+        break;
+    case GGUF_TENSOR_Q4_0:
+        fill_panel_of(panel, from, GGUF_TENSOR_Q4_0, col_from, col_to);
+        break;
     }
 }
 
@@ -253,7 +361,7 @@ static void matmul_tiled(const struct matmul *job) {
             struct panel_source source = {
                 .type = w->type,
                 .rows = row_at(w, r),
-                .row_bytes = (size_t)cols * number_bytes(w->type),
+                .row_bytes = quant_row_bytes(w->type, cols),
                 .row_count = rows,
             };
             fill_panel(job->panel, &source, c, c + depth);
@@ -274,10 +382,8 @@ static void matmul_tiled(const struct matmul *job) {
 static void matmul(const struct matmul *job) {
     if (job->tokens > 1)
         matmul_tiled(job);
-    else if (job->weights->type == GGUF_TENSOR_F16)
-        matvec(job, GGUF_TENSOR_F16);
     else
-        matvec(job, GGUF_TENSOR_F32);
+        matvec_any(job);
 }
 
 // --- Norm and activation ---
@@ -585,6 +691,152 @@ static void attend(const struct attention *job) {
         attend_many(job);
 }
 
+// --- Making weights ---
+
+// quant.h and shape_random.h say what comes out, to the bit: nothing here may be
+// fused into one rounding.
+
+// Columns `col` .. `col` + LANES - 1 of a random row.
+VEC_INLINE vec random_numbers(struct shape_random_row keys, uint32_t col, float scale) {
+    vec_bits x;
+    for (int i = 0; i < LANES; i++)
+        x[i] = (uint32_t)i;
+    x = (x + col) * SHAPE_RANDOM_STEP + keys.first;
+    x = (x ^ (x >> 16)) * SHAPE_RANDOM_FIRST;
+    x = (x ^ (x >> 15) ^ keys.second) * SHAPE_RANDOM_SECOND;
+    x ^= x >> 16;
+    vec_int raw = (vec_int)(x & 0xffff) + (vec_int)(x >> 16) - 65535;
+    return __builtin_convertvector(raw, vec) * vec_all(scale);
+}
+
+// To nearest, ties to even; the numbers are finite.
+VEC_INLINE void store_bf16(uint16_t *to, vec v) {
+    vec_bits bits = (vec_bits)v;
+    bits = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+    typedef uint16_t narrow __attribute__((vector_size(LANES * 2)));
+    narrow out = __builtin_convertvector(bits, narrow);
+    memcpy(to, &out, sizeof(out));
+}
+
+typedef uint8_t vec_bytes __attribute__((vector_size(LANES)));
+
+VEC_INLINE vec_int steps_of(vec numbers, float per_step, float half) {
+    return __builtin_convertvector(numbers * vec_all(per_step) + vec_all(half), vec_int);
+}
+
+VEC_INLINE void store_scale(unsigned char *block, float scale) {
+    uint16_t half = half_from_float(scale);
+    memcpy(block, &half, sizeof(half));
+}
+
+// The largest magnitude of a block.
+VEC_INLINE float block_most(const vec numbers[BLOCK_VECS]) {
+    vec most = vec_max(numbers[0], -numbers[0]);
+    for (int v = 1; v < BLOCK_VECS; v++)
+        most = vec_max(most, vec_max(numbers[v], -numbers[v]));
+    return vec_largest(most);
+}
+
+VEC_INLINE void store_q8_0(unsigned char *block, const vec numbers[BLOCK_VECS]) {
+    float most = block_most(numbers);
+    float per_step = most > 0 ? 127.0f / most : 0;
+    store_scale(block, most / 127.0f);
+    for (int v = 0; v < BLOCK_VECS; v++) {
+        vec_int steps = steps_of(numbers[v], per_step, 128.5f) - 128;
+        vec_bytes bytes = __builtin_convertvector(steps, vec_bytes);
+        memcpy(block + SCALE_BYTES + v * LANES, &bytes, sizeof(bytes));
+    }
+}
+
+// Of the numbers as large as the largest the first one counts, since its sign does.
+static float signed_most(const float numbers[QUANT_BLOCK], float most) {
+    int i = 0;
+    while (fabsf(numbers[i]) != most)
+        i++;
+    return numbers[i];
+}
+
+VEC_INLINE void store_q4_0(unsigned char *block, const vec numbers[BLOCK_VECS]) {
+    float plain[QUANT_BLOCK];
+    uint8_t steps[QUANT_BLOCK];
+    for (int v = 0; v < BLOCK_VECS; v++)
+        vec_store(plain + v * LANES, numbers[v]);
+    float most = signed_most(plain, block_most(numbers));
+    float per_step = most != 0 ? -8.0f / most : 0;
+    store_scale(block, most != 0 ? most / -8.0f : 0);
+    for (int v = 0; v < BLOCK_VECS; v++) {
+        vec_int step = steps_of(numbers[v], per_step, 8.5f);
+        step -= (vec_int)(step > 15) & 1; // 16, of the largest number's other sign
+        vec_bytes bytes = __builtin_convertvector(step, vec_bytes);
+        memcpy(steps + v * LANES, &bytes, sizeof(bytes));
+    }
+    typedef uint8_t pairs __attribute__((vector_size(QUANT_BLOCK / 2)));
+    pairs low, high;
+    memcpy(&low, steps, sizeof(low));
+    memcpy(&high, steps + sizeof(low), sizeof(high));
+    low |= high << 4;
+    memcpy(block + SCALE_BYTES, &low, sizeof(low));
+}
+
+VEC_INLINE void make_row(unsigned char *row, enum gguf_tensor_type type, int cols,
+                         struct shape_random_row keys, float scale) {
+    for (int c = 0; c < cols; c += QUANT_BLOCK) {
+        vec numbers[BLOCK_VECS];
+        for (int v = 0; v < BLOCK_VECS; v++)
+            numbers[v] = random_numbers(keys, (uint32_t)(c + v * LANES), scale);
+        if (type == GGUF_TENSOR_Q8_0)
+            store_q8_0(row + c / QUANT_BLOCK * QUANT_Q8_0_BYTES, numbers);
+        if (type == GGUF_TENSOR_Q4_0)
+            store_q4_0(row + c / QUANT_BLOCK * QUANT_Q4_0_BYTES, numbers);
+        for (int v = 0; v < BLOCK_VECS; v++) {
+            size_t at = (size_t)(c + v * LANES);
+            if (type == GGUF_TENSOR_F32)
+                vec_store((float *)(void *)row + at, numbers[v]);
+            if (type == GGUF_TENSOR_F16)
+                vec_store_half((uint16_t *)(void *)row + at, numbers[v]);
+            if (type == GGUF_TENSOR_BF16)
+                store_bf16((uint16_t *)(void *)row + at, numbers[v]);
+        }
+    }
+}
+
+static void random_row(void *row, enum gguf_tensor_type type, int cols,
+                       struct shape_random_row keys, float scale) {
+    switch (type) {
+    case GGUF_TENSOR_F32:
+        make_row(row, GGUF_TENSOR_F32, cols, keys, scale);
+        break;
+    case GGUF_TENSOR_F16:
+        make_row(row, GGUF_TENSOR_F16, cols, keys, scale);
+        break;
+    case GGUF_TENSOR_BF16:
+        make_row(row, GGUF_TENSOR_BF16, cols, keys, scale);
+        break;
+    case GGUF_TENSOR_Q8_0:
+        make_row(row, GGUF_TENSOR_Q8_0, cols, keys, scale);
+        break;
+    case GGUF_TENSOR_Q4_0:
+        make_row(row, GGUF_TENSOR_Q4_0, cols, keys, scale);
+        break;
+    }
+}
+
+// --- Reading, for the measurement of the memory ---
+
+static float read_all(const float *from, size_t count) {
+    enum { CHAINS = 8 };
+    vec sums[CHAINS];
+    for (int i = 0; i < CHAINS; i++)
+        sums[i] = vec_all(0);
+    for (size_t at = 0; at + CHAINS * LANES <= count; at += CHAINS * LANES) {
+        for (int i = 0; i < CHAINS; i++)
+            sums[i] += vec_load(from + at + (size_t)(i * LANES));
+    }
+    for (int i = 1; i < CHAINS; i++)
+        sums[0] += sums[i];
+    return vec_sum(sums[0]);
+}
+
 const struct kernels KERNELS_NAME = {
     .isa = KERNELS_ISA,
     .panel_rows = TILE_ROWS,
@@ -594,6 +846,8 @@ const struct kernels KERNELS_NAME = {
     .swiglu = swiglu,
     .attend = attend,
     .attend_floats = attend_floats,
+    .random_row = random_row,
+    .read_all = read_all,
 };
 
 #endif

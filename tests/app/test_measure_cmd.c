@@ -158,6 +158,60 @@ static void the_json_has_the_documented_keys_and_nothing_else(void **state) {
     measure_clear(&result);
 }
 
+static struct floors some_floors(void) {
+    return (struct floors){
+        .is_measured = true,
+        .rates = {.read_bytes_s = 21.5e9, .matrix_flop_s = 100.25e9},
+        .prefill = {.bytes = 5.5e6, .flop = 93.5e6, .floor_ns = 932000, .share = 0.5},
+        .decode = {
+            .bytes = 5.75e6, .flop = 5.25e6, .floor_ns = 267000, .share = 0.75, .is_read = true}};
+}
+
+static void floors_are_shown_where_they_were_measured(void **state) {
+    (void)state;
+    struct measure_result result = make_result(6);
+    char *table = printed(measure_print_table, &result);
+    assert_null(strstr(table, "floor"));
+    free(table);
+    result.floors = some_floors();
+    table = printed(measure_print_table, &result);
+    static const char *const says[] = {
+        "prefill       0.932                5.50      93.50  multiplying\n",
+        "step          0.267                5.75       5.25  reading\n",
+        "share of the floor reached: prefill 50 %, step 75 %\n",
+        "reads 21.5 GB/s from memory, multiplies at 100.2 GFLOP/s\n",
+    };
+    for (size_t i = 0; i < sizeof says / sizeof says[0]; i++) {
+        if (!strstr(table, says[i]))
+            fail_msg("no \"%s\" in\n%s", says[i], table);
+    }
+    free(table);
+    result.floors.rates.is_cached = true;
+    table = printed(measure_print_table, &result);
+    assert_non_null(strstr(table, "from its cache"));
+    free(table);
+    measure_clear(&result);
+}
+
+static void the_json_has_floors_where_they_were_measured(void **state) {
+    (void)state;
+    struct measure_result result = make_result(6);
+    result.floors = some_floors();
+    result.floors.decode.share = -1; // one answer token has no step
+    char *text = printed(print_json, &result);
+    json_t *object = json_loads(text, 0, NULL);
+    assert_int_equal(json_object_size(object), 7);
+    const json_t *floor = json_object_get(object, "floor");
+    assert_int_equal(json_object_size(floor), 4);
+    assert_true(json_real_value(json_object_get(floor, "read_gb_s")) == 21.5);
+    assert_true(json_real_value(json_object_get(floor, "matrix_gflop_s")) == 100.25);
+    assert_true(json_real_value(json_object_get(floor, "prefill_share")) == 0.5);
+    assert_true(json_is_null(json_object_get(floor, "decode_share")));
+    json_decref(object);
+    free(text);
+    measure_clear(&result);
+}
+
 static void what_was_not_measured_is_null_empty_or_words_but_never_0(void **state) {
     (void)state;
     struct measure_result result = make_result(1);
@@ -276,6 +330,8 @@ static void a_file_that_cannot_be_written_is_refused_before_anything_is_measured
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_json_has_the_documented_keys_and_nothing_else),
+        cmocka_unit_test(floors_are_shown_where_they_were_measured),
+        cmocka_unit_test(the_json_has_floors_where_they_were_measured),
         cmocka_unit_test(what_was_not_measured_is_null_empty_or_words_but_never_0),
         cmocka_unit_test(the_table_says_what_ran_how_often_and_how_sure_it_is),
         cmocka_unit_test(the_csv_has_a_line_a_figure_with_all_its_columns),

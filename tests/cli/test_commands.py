@@ -156,8 +156,12 @@ class Measure(program.Case):
 
     def test_the_json_has_exactly_the_documented_keys_and_positive_numbers(self):
         found = json.loads(self.succeed("measure", "--repeats", "3", "--json", "-"))
-        self.assertEqual(list(found), ["run"] + self.FIGURES)
+        self.assertEqual(list(found), ["run"] + self.FIGURES + ["floor"])
         self.assertEqual(list(found["run"]), self.KEYS)
+        self.assertEqual(list(found["floor"]),
+                         ["read_gb_s", "matrix_gflop_s", "prefill_share", "decode_share"])
+        for name, value in found["floor"].items():
+            self.assertGreater(value, 0, name)
         self.assertEqual(found["run"]["prompt_tokens"], 18)
         self.assertEqual(found["run"]["answer_tokens"], 7)
         self.assertEqual(found["run"]["weights"], "bundled")
@@ -217,10 +221,25 @@ class Measure(program.Case):
                                   b"Where is my parcel?\n").decode()
         self.assertEqual(text, golden_answer() + "\n")
 
+    def test_a_shape_is_measured_and_says_that_its_words_are_a_script(self):
+        args = ["--shape", "stories-110m", "--weights", "q4_0", "--repeats", "3"]
+        found = json.loads(self.succeed("measure", *args, "--answer-tokens", "3", "--json", "-"))
+        self.assertEqual(found["run"]["model"], "stories-110m")
+        self.assertEqual(found["run"]["weights"], "synthetic")
+        self.assertEqual(found["run"]["type"], "Q4_0")
+        self.assertEqual(found["run"]["answer_tokens"], 3)
+        self.assertGreater(found["floor"]["decode_share"], 0)
+        text = self.succeed("measure", *args, "--text").decode()
+        self.assertTrue(text.startswith("This is a script and not an answer."), text)
+        walk = self.succeed("describe", *args, "--answer-tokens", "2").decode()
+        self.assertIn("stories-110m, synthetic weights", walk.split("\n")[0])
+
     def test_what_cannot_run_fails_with_one_line_and_leaves_no_file(self):
         cases = [
             (["--model", "absent.gguf"], "absent.gguf"),
             (["--model", os.path.join(program.SOURCE_DIR, "LICENSE")], "LICENSE"),
+            (["--shape", "llama-4-9b"], "the shapes are stories-110m"),
+            (["--weights", "q8_0"], "add --shape"),
             (["--prompt-file", "absent.txt"], "absent.txt"),
             (["--prompt", "Where?", "--prompt-tokens", "5"], "--prompt-tokens"),
             (["--answer-tokens", "5000"], "--answer-tokens"),

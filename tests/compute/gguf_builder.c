@@ -148,6 +148,49 @@ static float random_weight(uint64_t place, uint64_t cols) {
     return (float)((2 * unit - 1) * 1.7 / sqrt((double)cols));
 }
 
+// 32 numbers in Q8_0 (34 bytes) or Q4_0 (18 bytes), plainly: nearest steps of a scale
+// that the largest number gives.
+static void put_block(struct gguf_builder *builder, uint32_t type, const float *values) {
+    double most = 0;
+    for (int i = 0; i < 32; i++)
+        most = fabs((double)values[i]) > most ? fabs((double)values[i]) : most;
+    bool is_q8 = type == 8;
+    uint16_t half = half_from_float((float)(most / (is_q8 ? 127 : 7)));
+    double scale = half ? (double)half_to_float(half) : 1;
+    uint8_t steps[32], bytes[2] = {(uint8_t)half, (uint8_t)(half >> 8)};
+    gguf_buffer_put(&builder->data, bytes, 2);
+    for (int i = 0; i < 32; i++) {
+        long step = lround((double)values[i] / scale);
+        steps[i] = (uint8_t)(is_q8 ? step : (step > 7 ? 7 : step) + 8);
+    }
+    for (int i = 0; i < 16 && !is_q8; i++)
+        steps[i] = (uint8_t)(steps[i] | steps[16 + i] << 4);
+    gguf_buffer_put(&builder->data, steps, is_q8 ? 32 : 16);
+}
+
+static void put_number(struct gguf_builder *builder, uint32_t type, float value) {
+    uint16_t half = type == 1 ? half_from_float(value) : half_bf16_from_float(value);
+    uint8_t bytes[2] = {(uint8_t)half, (uint8_t)(half >> 8)};
+    if (type == 0)
+        put_f32(&builder->data, value);
+    else
+        gguf_buffer_put(&builder->data, bytes, 2);
+}
+
+static void put_row(struct gguf_builder *builder, uint32_t type, uint64_t cols,
+                    const float *values) {
+    uint64_t each = type == 2 || type == 8 ? 32 : 1;
+    for (uint64_t c = 0; c < cols; c += each) {
+        float numbers[32];
+        for (uint64_t i = 0; i < each; i++)
+            numbers[i] = values ? values[c + i] : random_weight(builder->data.bytes * 32 + i, cols);
+        if (each == 1)
+            put_number(builder, type, numbers[0]);
+        else
+            put_block(builder, type, numbers);
+    }
+}
+
 void gguf_builder_tensor(struct gguf_builder *builder, const char *name, uint32_t type,
                          uint64_t rows, uint64_t cols, const float *values) {
     if (is_passed_over(builder, name))
@@ -155,16 +198,8 @@ void gguf_builder_tensor(struct gguf_builder *builder, const char *name, uint32_
     pad(&builder->data, builder->alignment);
     const uint64_t dims[2] = {cols, rows};
     gguf_builder_info(builder, name, rows ? 2 : 1, dims, type, builder->data.bytes);
-    for (uint64_t i = 0; i < cols * (rows ? rows : 1); i++) {
-        float value = values ? values[i] : random_weight(builder->data.bytes, cols);
-        if (type == 1) {
-            uint16_t half = half_from_float(value);
-            uint8_t bytes[2] = {(uint8_t)half, (uint8_t)(half >> 8)};
-            gguf_buffer_put(&builder->data, bytes, 2);
-        } else {
-            put_f32(&builder->data, value);
-        }
-    }
+    for (uint64_t r = 0; r < (rows ? rows : 1); r++)
+        put_row(builder, type, cols, values ? values + r * cols : NULL);
 }
 
 static void put_norm(struct gguf_builder *builder, const char *name, uint32_t cols) {

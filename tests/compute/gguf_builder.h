@@ -49,8 +49,8 @@ void gguf_builder_texts(struct gguf_builder *builder, const char *key, size_t co
 void gguf_builder_info(struct gguf_builder *builder, const char *name, uint32_t dim_count,
                        const uint64_t *dims, uint32_t type, uint64_t offset);
 
-// The line and the data: rows x cols values (rows 0: a vector) of F32 (type 0) or
-// F16 (type 1), at the next aligned place. values: [rows * cols] floats, or NULL for
+// The line and the data: rows x cols values (rows 0: a vector) of F32 (type 0), F16
+// (1), Q4_0 (2), Q8_0 (8) or BF16 (30), at the next aligned place. values: [rows * cols] floats, or NULL for
 // random ones of the size that keeps a transformer's activations finite.
 void gguf_builder_tensor(struct gguf_builder *builder, const char *name, uint32_t type,
                          uint64_t rows, uint64_t cols, const float *values);

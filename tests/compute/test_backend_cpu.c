@@ -11,7 +11,7 @@
 
 #include "compute/backend.h"
 #include "compute/cpu/kernels.h"
-#include "compute/half.h"
+#include "compute/quant.h"
 #include "compute/stopwatch.h"
 #include "compute/why.h"
 #include "gguf_builder.h"
@@ -29,7 +29,13 @@ static const struct gguf_builder_llama halves = {32, 2, 4, 2, 10, 52, 37, MOST_T
 static const struct gguf_builder_llama wide = {64, 1, 2, 2, 48, 172, 64, MOST_TOKENS, 1, false};
 static const struct gguf_builder_llama least = {4, 1, 1, 1, 2, 1, 3, 64, 0, true};
 
-static const struct gguf_builder_llama *const shapes[] = {&odd, &halves, &wide, &least};
+// Blocks of 32 want rows of that; bf16 does not.
+static const struct gguf_builder_llama eights = {64, 2, 3, 1, 32, 160, 37, MOST_TOKENS, 8, false};
+static const struct gguf_builder_llama fours = {96, 1, 6, 2, 16, 32, 41, MOST_TOKENS, 2, true};
+static const struct gguf_builder_llama brains = {24, 1, 3, 3, 10, 44, 33, MOST_TOKENS, 30, false};
+
+static const struct gguf_builder_llama *const shapes[] = {&odd,    &halves, &wide,  &least,
+                                                          &eights, &fours,  &brains};
 enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
 
 // The bytes of the file stay with the model; both go in free_model.
@@ -67,10 +73,13 @@ static void tokens_of(const struct model *model, int32_t *out, int count) {
 // --- The reference ---
 
 static double weight_at(const struct tensor *w, int64_t row, int64_t col) {
-    size_t at = (size_t)(row * w->cols + col);
-    if (w->type == GGUF_TENSOR_F16)
-        return (double)half_to_float(((const uint16_t *)w->data)[at]);
-    return (double)((const float *)w->data)[at];
+    float block[QUANT_BLOCK];
+    int unit = quant_block_values(w->type);
+    const unsigned char *from = (const unsigned char *)w->data +
+                                (size_t)row * quant_row_bytes(w->type, w->cols) +
+                                (size_t)(col / unit) * quant_row_bytes(w->type, unit);
+    quant_row_to_float(block, w->type, from, (size_t)unit);
+    return (double)block[col % unit];
 }
 
 static void multiply(double *out, const struct tensor *w, const double *in) {
@@ -467,8 +476,10 @@ static void weights_it_cannot_multiply_are_refused_by_name(void **state) {
     struct backend_opts opts = {.context = 64};
     struct tensor *up = &model->layers[0].up;
     const struct tensor kept = *up;
+    up->type = (enum gguf_tensor_type)14;
+    refuse_open(model, opts, "up weights of type Q6_K: use an F16 file");
     up->type = GGUF_TENSOR_Q8_0;
-    refuse_open(model, opts, "up weights of type Q8_0");
+    refuse_open(model, opts, "up weights of type Q8_0 in rows of 4 numbers");
     *up = kept;
     up->data = (const unsigned char *)kept.data + 1;
     refuse_open(model, opts, "up weights are not aligned");

@@ -173,6 +173,103 @@ static void the_bundled_model_answers_in_its_own_words(void **state) {
     engine_close(engine);
 }
 
+// --- A model made from a shape ---
+
+static struct engine *open_made(const char *shape, enum gguf_tensor_type type, const char *script) {
+    char why[WHY_BYTES] = "";
+    struct engine *engine;
+    const char *path = model_path();
+    if (!path)
+        skip();
+    struct engine_opts opts = {.model_path = path,
+                               .shape = shape,
+                               .shape_type = type,
+                               .shape_seed = 1,
+                               .script = script,
+                               .threads = 2,
+                               .context = 64};
+    if (!engine_open(&engine, &opts, why))
+        fail_msg("%s", why);
+    return engine;
+}
+
+// The words alone; its own ids are what was computed with.
+static void assert_script(const struct run *run, const char *script) {
+    char text[1024] = "";
+    for (int n = 0; n < run->answer_count; n++) {
+        size_t bytes;
+        const char *token = run_token_text(run, run->prompt_count + n, &bytes);
+        if (!run->tokens[run->prompt_count + n].is_control)
+            strncat(text, token, bytes);
+    }
+    if (strcmp(text[0] == ' ' ? text + 1 : text, script) != 0)
+        fail_msg("answered \"%s\"", text);
+}
+
+static void a_shape_speaks_its_script_and_is_measured_as_any_model(void **state) {
+    (void)state;
+    static const char script[] = "Answer the policy.";
+    struct engine *engine = open_made("stories-110m", GGUF_TENSOR_Q4_0, script);
+    int32_t prompt[64];
+    struct engine_request request = request_for(prompt, prompt_of(engine, prompt, 64, "Where?"));
+    request.repeats = 1;
+    request.budget_ns = 0;
+    request.wants_floors = true;
+    start(engine, &request);
+    struct measure_result result = finish(engine);
+    const struct run *run = result.shown;
+    assert_script(run, script);
+    assert_string_equal(run->info.model, "stories-110m");
+    assert_string_equal(run->info.weights, "synthetic");
+    assert_string_equal(run->info.weight_type, "Q4_0");
+    assert_int_equal(run->info.layers, 12);
+    assert_false(run->info.forced_length);
+    assert_int_equal(run->tokens[run->prompt_count + run->answer_count - 1].is_control, 1);
+    assert_true(result.prefill_checked);
+    // 110 million numbers of 4.5 bits, and what a step reads is all of them.
+    assert_true(run->info.weight_bytes > 61000000 && run->info.weight_bytes < 63000000);
+    assert_true(result.floors.is_measured);
+    assert_true(result.floors.rates.read_bytes_s > 0 && result.floors.rates.matrix_flop_s > 0);
+    assert_true(result.floors.prefill.share > 0 && result.floors.decode.share > 0);
+    int length = run->answer_count;
+    measure_clear(&result);
+
+    // Longer than the script: it begins again. The length is no token passed over.
+    request.answer_tokens = length + 3;
+    request.wants_floors = false;
+    start(engine, &request);
+    result = finish(engine);
+    assert_int_equal(result.shown->answer_count, length + 3);
+    assert_false(result.shown->info.forced_length);
+    assert_false(result.floors.is_measured);
+    size_t bytes, again_bytes;
+    const char *first = run_token_text(result.shown, result.shown->prompt_count, &bytes);
+    const char *again =
+        run_token_text(result.shown, result.shown->prompt_count + length, &again_bytes);
+    assert_int_equal(bytes, again_bytes);
+    assert_memory_equal(first, again, bytes);
+    measure_clear(&result);
+    engine_close(engine);
+}
+
+static void a_shape_that_is_not_there_is_refused(void **state) {
+    (void)state;
+    char why[WHY_BYTES] = "";
+    struct engine *engine = (void *)1;
+    const char *path = model_path();
+    if (!path)
+        skip();
+    struct engine_opts opts = {.model_path = path, .shape = "llama-4", .script = "words"};
+    assert_false(engine_open(&engine, &opts, why));
+    assert_null(engine);
+    assert_non_null(strstr(why, "no shape \"llama-4\""));
+    opts.shape = "stories-110m";
+    opts.script = "";
+    opts.model_path = "/nonexistent.gguf";
+    assert_false(engine_open(&engine, &opts, why));
+    assert_non_null(strstr(why, "nonexistent.gguf"));
+}
+
 // --- The growing run ---
 
 static void assert_is_prefix(const struct run *prefix, const struct run *whole) {
@@ -449,6 +546,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_measurement_comes_out_whole_and_labelled),
         cmocka_unit_test(the_bundled_model_answers_in_its_own_words),
+        cmocka_unit_test(a_shape_speaks_its_script_and_is_measured_as_any_model),
+        cmocka_unit_test(a_shape_that_is_not_there_is_refused),
         cmocka_unit_test(what_is_seen_while_it_grows_is_a_prefix_of_the_cold_run),
         cmocka_unit_test(stopping_is_prompt_and_keeps_the_engine),
         cmocka_unit_test(a_new_request_overtakes_the_old_one),

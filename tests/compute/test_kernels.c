@@ -11,6 +11,7 @@
 
 #include "compute/cpu/kernels.h"
 #include "compute/half.h"
+#include "compute/quant.h"
 #include "compute/why.h"
 
 #include <math.h>
@@ -48,20 +49,25 @@ static float *guarded(size_t count) {
     return values;
 }
 
+static const enum gguf_tensor_type types[] = {
+    GGUF_TENSOR_F32, GGUF_TENSOR_F16, GGUF_TENSOR_BF16, GGUF_TENSOR_Q8_0, GGUF_TENSOR_Q4_0,
+};
+enum { TYPES = sizeof(types) / sizeof(types[0]) };
+
+static bool has_whole_blocks(enum gguf_tensor_type type, int cols) {
+    return quant_row_bytes(type, cols) != 0;
+}
+
 static struct tensor random_tensor(enum gguf_tensor_type type, int rows, int cols) {
-    size_t count = (size_t)rows * (size_t)cols;
-    struct tensor tensor = {.type = type, .rows = rows, .cols = cols};
+    size_t count = (size_t)rows * (size_t)cols, row_bytes = quant_row_bytes(type, cols);
     float *values = random_floats(count);
-    tensor.data = values;
-    if (type == GGUF_TENSOR_F16) {
-        uint16_t *halves = malloc(count * sizeof(uint16_t));
-        assert_non_null(halves);
-        for (size_t i = 0; i < count; i++)
-            halves[i] = half_from_float(values[i]);
-        free(values);
-        tensor.data = halves;
-    }
-    return tensor;
+    unsigned char *data = malloc((size_t)rows * row_bytes);
+    assert_non_null(data);
+    for (int r = 0; r < rows; r++)
+        quant_row_from_float(data + (size_t)r * row_bytes, type, values + (size_t)(r * cols),
+                             (size_t)cols);
+    free(values);
+    return (struct tensor){.type = type, .rows = rows, .cols = cols, .data = data};
 }
 
 static void free_tensor(const struct tensor *tensor) {
@@ -69,10 +75,13 @@ static void free_tensor(const struct tensor *tensor) {
 }
 
 static double weight_at(const struct tensor *tensor, int row, int col) {
-    size_t at = (size_t)row * (size_t)tensor->cols + (size_t)col;
-    if (tensor->type == GGUF_TENSOR_F16)
-        return (double)half_to_float(((const uint16_t *)tensor->data)[at]);
-    return (double)((const float *)tensor->data)[at];
+    float block[QUANT_BLOCK];
+    int unit = quant_block_values(tensor->type);
+    const unsigned char *from = (const unsigned char *)tensor->data +
+                                (size_t)row * quant_row_bytes(tensor->type, tensor->cols) +
+                                (size_t)(col / unit) * quant_row_bytes(tensor->type, unit);
+    quant_row_to_float(block, tensor->type, from, (size_t)unit);
+    return (double)block[col % unit];
 }
 
 static void assert_near(const char *isa, double got, double wanted, double tolerance) {
@@ -138,14 +147,37 @@ static void every_half_is_widened_exactly_also_with_subnormals_off(void **state)
     }
 }
 
-static void rows_of_any_length_are_widened(void **state) {
+static void every_bf16_is_widened_exactly(void **state) {
     (void)state;
-    static const int lengths[] = {1, 3, 4, 7, 8, 15, 16, 17, 64, 172};
-    static const enum gguf_tensor_type types[] = {GGUF_TENSOR_F32, GGUF_TENSOR_F16};
+    enum { COUNT = 1 << 16 };
+    uint16_t *halves = malloc(COUNT * sizeof(*halves));
+    float *floats = malloc(COUNT * sizeof(*floats));
+    assert_true(halves && floats);
+    for (int i = 0; i < COUNT; i++)
+        halves[i] = (uint16_t)i;
+    struct tensor tensor = {.type = GGUF_TENSOR_BF16, .rows = 1, .cols = COUNT, .data = halves};
     for (int i = 0; kernels_at(i); i++) {
-        for (size_t k = 0; k < 2 * sizeof(lengths) / sizeof(lengths[0]); k++) {
-            int cols = lengths[k / 2];
-            struct tensor tensor = random_tensor(types[k % 2], 3, cols);
+        kernels_at(i)->widen(floats, &tensor, 0);
+        for (int k = 0; k < COUNT; k++) {
+            if (bits_of(floats[k]) != (uint32_t)k << 16)
+                fail_msg("%s: bf16 %04x became %08x", kernels_at(i)->isa, (unsigned)k,
+                         bits_of(floats[k]));
+        }
+    }
+    free(halves);
+    free(floats);
+}
+
+static void rows_of_any_length_and_type_are_widened(void **state) {
+    (void)state;
+    static const int lengths[] = {1, 3, 4, 7, 8, 15, 16, 17, 32, 64, 96, 172};
+    enum { LENGTHS = sizeof(lengths) / sizeof(lengths[0]) };
+    for (int i = 0; kernels_at(i); i++) {
+        for (int k = 0; k < TYPES * LENGTHS; k++) {
+            int cols = lengths[k / TYPES];
+            if (!has_whole_blocks(types[k % TYPES], cols))
+                continue;
+            struct tensor tensor = random_tensor(types[k % TYPES], 3, cols);
             float *out = guarded((size_t)cols + 1);
             kernels_at(i)->widen(out, &tensor, 2);
             for (int c = 0; c < cols; c++)
@@ -155,6 +187,33 @@ static void rows_of_any_length_are_widened(void **state) {
             free_tensor(&tensor);
         }
     }
+}
+
+// Every scale a file may hold, subnormal ones among them, with their flushing on.
+static void every_scale_of_a_block_is_exact(void **state) {
+    (void)state;
+    unsigned char block[QUANT_Q8_0_BYTES];
+    for (int i = 0; i < QUANT_BLOCK; i++)
+        block[2 + i] = (unsigned char)(i * 8 - 128);
+    struct tensor tensor = {
+        .type = GGUF_TENSOR_Q8_0, .rows = 1, .cols = QUANT_BLOCK, .data = block};
+#if defined(__SSE2__)
+    unsigned before = _mm_getcsr();
+    _mm_setcsr(before | 0x8040u);
+#endif
+    for (int i = 0; kernels_at(i); i++) {
+        for (unsigned half = 0; half < 0x7c00; half += 3) {
+            float out[QUANT_BLOCK];
+            block[0] = (unsigned char)half;
+            block[1] = (unsigned char)(half >> 8);
+            kernels_at(i)->widen(out, &tensor, 0);
+            for (int k = 0; k < QUANT_BLOCK; k++)
+                assert_true(out[k] == half_to_float((uint16_t)half) * (float)(k * 8 - 128));
+        }
+    }
+#if defined(__SSE2__)
+    _mm_setcsr(before);
+#endif
 }
 
 // --- Matrices ---
@@ -167,7 +226,8 @@ static const struct size sizes[] = {
     {1, 1, 1},    {3, 1, 2},     {1, 3, 1},    {4, 8, 1},    {5, 15, 3},    {31, 16, 6},
     {32, 17, 7},  {33, 64, 8},   {64, 64, 1},  {64, 172, 9}, {172, 64, 13}, {172, 64, 1},
     {8, 512, 2},  {40, 513, 5},  {7, 1030, 4}, {6, 1030, 1}, {65, 33, 24},  {2, 2, 25},
-    {16, 8, 129}, {100, 100, 1}, {3, 511, 1},
+    {16, 8, 129}, {100, 100, 1}, {3, 511, 1},  {1, 32, 1},   {5, 96, 3},    {6, 1056, 1},
+    {7, 1056, 4}, {65, 544, 9},  {172, 64, 1}, {2, 32, 25},
 };
 enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 
@@ -186,15 +246,26 @@ static struct matmul job_of(const struct size *size, const struct tensor *weight
     };
 }
 
+static double *widened(const struct tensor *tensor) {
+    double *out = malloc((size_t)(tensor->rows * tensor->cols) * sizeof(*out));
+    assert_non_null(out);
+    for (int r = 0; r < (int)tensor->rows; r++) {
+        for (int c = 0; c < (int)tensor->cols; c++)
+            out[r * tensor->cols + c] = weight_at(tensor, r, c);
+    }
+    return out;
+}
+
 static void check_product(const struct kernels *kernels, const struct matmul *job,
                           const struct size *size) {
+    double *weights = widened(job->weights);
     for (int t = 0; t < size->tokens; t++) {
         for (int r = 0; r < (int)job->out_stride; r++) {
             double got = (double)job->out[(size_t)t * job->out_stride + (size_t)r];
             double wanted = r < size->rows && !job->add ? 0 : (double)guard;
             double tolerance = 0;
             for (int c = 0; r < size->rows && c < size->cols; c++) {
-                double product = weight_at(job->weights, r, c) *
+                double product = weights[r * size->cols + c] *
                                  (double)job->in[(size_t)t * job->in_stride + (size_t)c];
                 wanted += product;
                 tolerance += fabs(product) * 1e-6;
@@ -203,6 +274,7 @@ static void check_product(const struct kernels *kernels, const struct matmul *jo
                         tolerance + (r < size->rows && job->add ? 2e-3 : 0));
         }
     }
+    free(weights);
 }
 
 static void check_matmul(const struct kernels *kernels, const struct size *size,
@@ -223,10 +295,12 @@ static void products_equal_double_arithmetic_at_every_size(void **state) {
     (void)state;
     for (int i = 0; kernels_at(i); i++) {
         for (int k = 0; k < SIZES; k++) {
-            check_matmul(kernels_at(i), &sizes[k], GGUF_TENSOR_F32, false);
-            check_matmul(kernels_at(i), &sizes[k], GGUF_TENSOR_F16, false);
-            check_matmul(kernels_at(i), &sizes[k], GGUF_TENSOR_F32, true);
-            check_matmul(kernels_at(i), &sizes[k], GGUF_TENSOR_F16, true);
+            for (int t = 0; t < TYPES; t++) {
+                if (!has_whole_blocks(types[t], sizes[k].cols))
+                    continue;
+                check_matmul(kernels_at(i), &sizes[k], types[t], false);
+                check_matmul(kernels_at(i), &sizes[k], types[t], true);
+            }
         }
     }
 }
@@ -235,10 +309,12 @@ static void products_equal_double_arithmetic_at_every_size(void **state) {
 static void rows_give_the_same_bits_however_they_are_split(void **state) {
     (void)state;
     for (int i = 0; kernels_at(i); i++) {
-        for (int k = 0; k < SIZES; k++) {
-            const struct size *size = &sizes[k];
+        for (int k = 0; k < SIZES * TYPES; k++) {
+            const struct size *size = &sizes[k / TYPES];
+            if (!has_whole_blocks(types[k % TYPES], size->cols))
+                continue;
             size_t floats = (size_t)size->tokens * ((size_t)size->rows + 3);
-            struct tensor weights = random_tensor(GGUF_TENSOR_F16, size->rows, size->cols);
+            struct tensor weights = random_tensor(types[k % TYPES], size->rows, size->cols);
             float *in = random_floats((size_t)size->tokens * (size_t)size->cols);
             float *whole = guarded(floats), *parts = guarded(floats);
             struct matmul job = job_of(size, &weights, in, whole);
@@ -279,6 +355,43 @@ static void instruction_sets_agree(void **state) {
     free(first);
     free(other);
     free_tensor(&weights);
+}
+
+// --- Making weights, reading memory ---
+
+static void random_rows_are_to_the_bit_what_shape_random_says(void **state) {
+    (void)state;
+    enum { COLS = 608 };
+    const float scale = 1e-6f;
+    for (int i = 0; kernels_at(i); i++) {
+        for (int t = 0; t < TYPES; t++) {
+            float numbers[COLS];
+            unsigned char wanted[COLS * 4], got[COLS * 4];
+            size_t bytes = quant_row_bytes(types[t], COLS);
+            for (uint64_t row = 0; row < 50; row++) {
+                struct shape_random_row keys = shape_random_keys(7, 3, row);
+                for (uint32_t c = 0; c < COLS; c++)
+                    numbers[c] = shape_random_value(keys, c, scale);
+                quant_row_from_float(wanted, types[t], numbers, COLS);
+                kernels_at(i)->random_row(got, types[t], COLS, keys, scale);
+                if (memcmp(got, wanted, bytes) != 0)
+                    fail_msg("%s: row %d of type %s differs", kernels_at(i)->isa, (int)row,
+                             gguf_tensor_type_name(types[t]));
+            }
+        }
+    }
+}
+
+static void reading_adds_up_every_number(void **state) {
+    (void)state;
+    enum { COUNT = 128 * 5 };
+    float *numbers = malloc(COUNT * sizeof(float));
+    assert_non_null(numbers);
+    for (int k = 0; k < COUNT; k++)
+        numbers[k] = (float)(k + 1);
+    for (int i = 0; kernels_at(i); i++)
+        assert_true(kernels_at(i)->read_all(numbers, COUNT) == (float)(COUNT * (COUNT + 1) / 2));
+    free(numbers);
 }
 
 // --- Norm and activation ---
@@ -447,7 +560,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_named_set_is_chosen_and_others_are_refused),
         cmocka_unit_test(every_half_is_widened_exactly_also_with_subnormals_off),
-        cmocka_unit_test(rows_of_any_length_are_widened),
+        cmocka_unit_test(every_bf16_is_widened_exactly),
+        cmocka_unit_test(rows_of_any_length_and_type_are_widened),
+        cmocka_unit_test(every_scale_of_a_block_is_exact),
+        cmocka_unit_test(random_rows_are_to_the_bit_what_shape_random_says),
+        cmocka_unit_test(reading_adds_up_every_number),
         cmocka_unit_test(products_equal_double_arithmetic_at_every_size),
         cmocka_unit_test(rows_give_the_same_bits_however_they_are_split),
         cmocka_unit_test(instruction_sets_agree),

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { F32 = 0, F16 = 1, Q4_0 = 2, BF16 = 30 };
+enum { F32 = 0, F16 = 1, Q4_0 = 2, Q8_0 = 8, BF16 = 30 };
 
 static char why[WHY_BYTES];
 
@@ -443,29 +443,80 @@ static void one_wrong_thing_is_refused_by_its_name(void **state) {
     }
 }
 
-static void quantised_matrices_are_refused_with_a_way_out(void **state) {
+static void put_embedding(struct gguf_builder *builder, uint32_t type, uint64_t cols,
+                          uint64_t row_bytes) {
+    builder->without = "token_embd.weight";
+    gguf_builder_llama(builder, &gguf_builder_small);
+    while (builder->data.bytes % 32 != 0)
+        gguf_buffer_put(&builder->data, "", 1);
+    const uint64_t dims[2] = {cols, 20};
+    gguf_builder_info(builder, "token_embd.weight", 2, dims, type, builder->data.bytes);
+    gguf_buffer_put(&builder->data, (const uint8_t[20 * 210]){0}, 20 * row_bytes);
+}
+
+static void types_without_kernels_are_refused_with_a_way_out(void **state) {
+    (void)state;
+    struct gguf_builder builder;
+    gguf_builder_init(&builder);
+    put_embedding(&builder, 14, 256, 210);
+    expect_refusal(&builder, 0,
+                   "token_embd.weight is Q6_K, which comes in a later version; use an F16 or Q8_0");
+    gguf_builder_clear(&builder);
+}
+
+// The reader of the file refuses it before the model is looked at.
+static void rows_that_are_not_whole_blocks_are_refused(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct gguf_builder builder;
+        struct gguf *file;
+        size_t bytes;
+        gguf_builder_init(&builder);
+        put_embedding(&builder, i ? Q4_0 : Q8_0, 48, 17);
+        uint8_t *data = gguf_builder_finish(&builder, &bytes);
+        assert_false(gguf_parse(&file, "test.gguf", data, bytes, why));
+        assert_non_null(strstr(why, i ? "rows of 48 values, but Q4_0 needs blocks of 32"
+                                      : "rows of 48 values, but Q8_0 needs blocks of 32"));
+        free(data);
+        gguf_builder_clear(&builder);
+    }
+}
+
+static void matrices_of_every_type_open_and_are_counted(void **state) {
     (void)state;
     static const struct {
         uint32_t type;
-        uint64_t cols, bytes;
-        const char *wanted;
-    } cases[] = {
-        {Q4_0, 32, 18, "token_embd.weight is Q4_0, which comes in a later version; use an F16"},
-        {BF16, 16, 32, "token_embd.weight is BF16, which comes in a later version; use an F16"},
-        {14, 256, 210, "token_embd.weight is Q6_K, which comes in a later version; use an F16"},
+        const char *name;
+        size_t row_bytes; // of 32 numbers
+    } rows[] = {
+        {F32, "F32", 128},  {F16, "F16", 64},   {BF16, "BF16", 64},
+        {Q8_0, "Q8_0", 34}, {Q4_0, "Q4_0", 18},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct gguf_builder_llama shape = {.dim = 32,
+                                           .layers = 1,
+                                           .heads = 4,
+                                           .kv_heads = 2,
+                                           .head_dim = 8,
+                                           .ff_dim = 64,
+                                           .vocab = 20,
+                                           .context = 64,
+                                           .type = rows[i].type};
         struct gguf_builder builder;
+        struct opened opened;
         gguf_builder_init(&builder);
-        builder.without = "token_embd.weight";
-        gguf_builder_llama(&builder, &gguf_builder_small);
-        while (builder.data.bytes % 32 != 0)
-            gguf_buffer_put(&builder.data, "", 1);
-        const uint64_t dims[2] = {cases[i].cols, 20};
-        gguf_builder_info(&builder, "token_embd.weight", 2, dims, cases[i].type,
-                          builder.data.bytes);
-        gguf_buffer_put(&builder.data, (const uint8_t[20 * 210]){0}, 20 * cases[i].bytes);
-        expect_refusal(&builder, i, cases[i].wanted);
+        gguf_builder_llama(&builder, &shape);
+        if (!open_builder(&opened, &builder))
+            fail_msg("%s: %s", rows[i].name, why);
+        assert_string_equal(model_weight_type(opened.model), rows[i].name);
+        assert_int_equal(opened.model->layers[0].gate.bytes, 64 * rows[i].row_bytes);
+        assert_int_equal(opened.model->layers[0].down.bytes, 32 * 2 * rows[i].row_bytes);
+        // q 32, k and v 16, out 32, gate and up 64 rows of 32; down 32 rows of 64; the
+        // head's 20 rows and one of the embedding; three norms of 32 floats.
+        assert_int_equal(model_step_weight_bytes(opened.model),
+                         (32 + 16 + 16 + 32 + 64 + 64 + 2 * 32 + 20 + 1) * rows[i].row_bytes +
+                             3 * 128);
+        close_bytes(&opened);
         gguf_builder_clear(&builder);
     }
 }
@@ -676,7 +727,9 @@ int main(void) {
         cmocka_unit_test(positions_scaled_by_one_are_not_scaled),
         cmocka_unit_test(names_are_made_printable_and_cut),
         cmocka_unit_test(one_wrong_thing_is_refused_by_its_name),
-        cmocka_unit_test(quantised_matrices_are_refused_with_a_way_out),
+        cmocka_unit_test(types_without_kernels_are_refused_with_a_way_out),
+        cmocka_unit_test(rows_that_are_not_whole_blocks_are_refused),
+        cmocka_unit_test(matrices_of_every_type_open_and_are_counted),
         cmocka_unit_test(a_third_dimension_is_refused),
         cmocka_unit_test(an_embedding_of_no_or_too_many_rows_is_refused),
         cmocka_unit_test(a_vocabulary_must_be_as_long_as_the_embedding),

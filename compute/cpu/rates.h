@@ -1,0 +1,19 @@
+// What this machine could reach at best with the backend's own threads and kernels:
+// bytes read in a second, multiplications and additions in a second. Floors of
+// measured times follow from them (floors.h). Takes and gives back its own memory.
+#ifndef COMPUTE_CPU_RATES_H
+#define COMPUTE_CPU_RATES_H
+
+#include "compute/backend.h"
+#include "kernels.h"
+#include "threads.h"
+
+// See backend.h, measure_rates.
+bool rates_measure(struct backend_rates *out, struct threads *threads,
+                   const struct kernels *kernels, size_t working_set_bytes, char *why);
+
+// Bytes of the largest cache that a processor has, as the system gives it; 0 =
+// unknown. `root` is put before "/sys": "" is this machine.
+size_t rates_cache_bytes(const char *root);
+
+#endif
