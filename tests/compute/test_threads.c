@@ -297,6 +297,7 @@ static void quotas_bound_the_count(void **state) {
         {"1:cpuacct:/c\n", "/sys/fs/cgroup/cpu/c/cpu.cfs_quota_us", "100000\n", 4}, // not ours
         {"garbage\n\n::\n", "/sys/fs/cgroup/cpu.max", "100000 100000\n", 1},
     };
+    remove_root(NULL); // every row has its own
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         assert_int_equal(make_root(NULL), 0);
         put_file("/proc/self/cgroup", rows[i].group);
