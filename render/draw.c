@@ -14,7 +14,6 @@
 #include <string.h>
 
 enum {
-    STRINGS_MAX = 4096,
     STRING_BUCKETS = 8192,     // a power of two
     STRINGS_MAX_PX = 24 << 20, // of all string textures: 96 MB, three 4K frames
     FILLS_MAX = 512,
@@ -46,7 +45,7 @@ struct draw {
     SDL_Texture *pages[ATLAS_MAX_PAGES];
     int max_texture_px;
 
-    struct string strings[STRINGS_MAX + 1]; // [0]: head of the list of uses
+    struct string strings[DRAW_MAX_STRINGS + 1]; // [0]: head of the list of uses
     uint16_t buckets[STRING_BUCKETS];
     int string_count;
     int64_t strings_px;
@@ -448,7 +447,7 @@ static const struct string *find_string(struct draw *draw, const struct cmd *fon
     rasterise(draw, &fresh, font, utf8, bytes);
     int64_t px = (int64_t)fresh.width_px * fresh.height_px;
     while (draw->string_count > 0 &&
-           (draw->string_count == STRINGS_MAX || draw->strings_px + px > STRINGS_MAX_PX))
+           (draw->string_count == DRAW_MAX_STRINGS || draw->strings_px + px > STRINGS_MAX_PX))
         drop_oldest(draw);
     index = (uint16_t)++draw->string_count;
     fresh.next_in_bucket = *bucket;

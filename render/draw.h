@@ -10,6 +10,8 @@
 #include "pixels.h"
 #include "text.h"
 
+enum { DRAW_MAX_STRINGS = 4096 }; // kept; fewer when they are very large
+
 struct SDL_Renderer;
 struct draw;
 

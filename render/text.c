@@ -380,8 +380,9 @@ int text_fit(struct text *text, char *out, size_t out_bytes, enum text_face face
 
 // ---- rasterising ----
 
-static bool row_has_ink(const SDL_Surface *surface, int y) {
-    const uint32_t *row = (const uint32_t *)((const uint8_t *)surface->pixels + y * surface->pitch);
+static bool last_row_has_ink(const SDL_Surface *surface) {
+    const uint32_t *row =
+        (const uint32_t *)((const uint8_t *)surface->pixels + (surface->h - 1) * surface->pitch);
     for (int x = 0; x < surface->w; x++)
         if (row[x] >> 24)
             return true;
@@ -390,14 +391,14 @@ static bool row_has_ink(const SDL_Surface *surface, int y) {
 
 // SDL_ttf moves a line down when a glyph sticks out above the font's ascent, and
 // makes the surface higher for what sticks out above or below, but tells neither
-// (trap: the baseline then moves). What sticks out touches the surface's first or
-// last row; when both do, the glyphs' own tops decide.
+// (trap: the baseline then moves). What sticks out below has ink in the last row;
+// then the glyphs' own tops say how much of the rest is above.
 static int baseline_row(struct text *text, const SDL_Surface *surface, const struct run *run,
                         TTF_Font *font) {
     int ascent = TTF_FontAscent(font), over = surface->h - TTF_FontHeight(font);
-    if (over <= 0 || !row_has_ink(surface, 0))
+    if (over <= 0)
         return ascent;
-    if (!row_has_ink(surface, surface->h - 1))
+    if (!last_row_has_ink(surface))
         return ascent + over;
     int highest = 0;
     for (int i = 0; i < run->count; i++) {

@@ -461,6 +461,47 @@ static void more_strings_than_the_cache_holds_are_still_right(void **state) {
     assert_memory_equal(words, first, sizeof first);
 }
 
+// A model of the cache: when each string was drawn last, 0 = not kept.
+enum { POOL = 5000 };
+
+static int model_misses(int *used, int *kept, int string, int now) {
+    bool missed = used[string] == 0;
+    if (missed && (*kept)++ == DRAW_MAX_STRINGS) {
+        int oldest = -1;
+        for (int i = 0; i < POOL; i++)
+            if (used[i] && (oldest < 0 || used[i] < used[oldest]))
+                oldest = i;
+        used[oldest] = 0;
+        (*kept)--;
+    }
+    used[string] = now;
+    return missed;
+}
+
+static void the_string_not_drawn_for_longest_goes_first(void **state) {
+    (void)state;
+    static int used[POOL];
+    struct draw *fresh;
+    char why[256], number[16];
+    unsigned seed = 5;
+    int kept = 0, misses = 0;
+    assert_true(draw_create_for_pixels(&fresh, &target, text, why));
+    for (int now = 1; now <= 30000; now++) {
+        // Some strings come far more often than others, as on a screen.
+        int string = rand_r(&seed) % (now % 3 ? POOL : 50);
+        misses += model_misses(used, &kept, string, now);
+        cmdlist_clear(&list);
+        snprintf(number, sizeof number, "s%d", string);
+        add_text(FACE_WORDS, 8, 5, 100, number);
+        draw_list(fresh, &list);
+        if (draw_raster_count(fresh) != misses)
+            fail_msg("after %d strings: %d rasterised, not %d", now, draw_raster_count(fresh),
+                     misses);
+    }
+    assert_true(misses > POOL);
+    draw_destroy(fresh);
+}
+
 static void huge_texts_are_drawn_as_far_as_they_are_seen(void **state) {
     (void)state;
     static char huge[100001];
@@ -660,6 +701,7 @@ int main(void) {
         cmocka_unit_test(the_same_frame_rasterises_nothing_anew),
         cmocka_unit_test(counting_numbers_rasterise_ten_digits_only),
         cmocka_unit_test(more_strings_than_the_cache_holds_are_still_right),
+        cmocka_unit_test(the_string_not_drawn_for_longest_goes_first),
         cmocka_unit_test(huge_texts_are_drawn_as_far_as_they_are_seen),
         cmocka_unit_test(retargeting_keeps_the_caches),
         cmocka_unit_test(white_on_white_stays_white),

@@ -148,6 +148,27 @@ static void a_changing_digit_moves_nothing_else(void **state) {
     }
 }
 
+// In cells the pen stands at the left end: a glyph with ink before its pen keeps it
+// there, beside whatever cell comes first.
+static void ink_before_the_pen_stays_there(void **state) {
+    (void)state;
+    int checked = 0;
+    for (char c = '!'; c <= '~'; c++) {
+        struct text_image image;
+        const char one[] = {c, 0}, two[] = {'0', c, 0};
+        assert_true(text_raster(text, &image, FACE_DIGITS, 100, one, 1));
+        if (image.left_px >= 0)
+            continue;
+        checked++;
+        assert_true(put(0, FACE_DIGITS, 100, one));
+        assert_true(put(1, FACE_DIGITS, 100, two));
+        int pen = text_width_px(text, FACE_DIGITS, 100, "0");
+        for (int y = 0; y < ABOVE + BELOW; y++) // from the pen on, nothing of the digit
+            assert_memory_equal(&canvases[0][y][PEN], &canvases[1][y][PEN + pen], 60);
+    }
+    assert_true(checked > 0);
+}
+
 static void shaped_faces_are_kerned(void **state) {
     (void)state;
     // Kerning by pair tables only whole strings get (the font has no old kern table).
@@ -488,6 +509,7 @@ int main(void) {
         cmocka_unit_test(what_is_measured_is_what_is_drawn),
         cmocka_unit_test(digits_are_of_equal_width),
         cmocka_unit_test(a_changing_digit_moves_nothing_else),
+        cmocka_unit_test(ink_before_the_pen_stays_there),
         cmocka_unit_test(shaped_faces_are_kerned),
         cmocka_unit_test(the_baseline_stands_still_whatever_stands_beside),
         cmocka_unit_test(capitals_stand_on_the_baseline_as_high_as_told),

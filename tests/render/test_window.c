@@ -291,6 +291,33 @@ static void there_is_no_next_display_on_a_single_one(void **state) {
     window_close(window);
 }
 
+// ---- on OpenGL without a display ----
+
+static void a_gpu_draws_the_same_and_is_left_alone_on_request(void **state) {
+    (void)state;
+    setenv("SDL_VIDEODRIVER", "offscreen", 1);
+    if (__lsan_disable)
+        __lsan_disable();
+    for (int software = 1; software >= 0; software--) {
+        struct window *window =
+            open_window(&(struct window_opts){.title = "test", .software = software});
+        bool is_software = window_is_software(window);
+        if (software)
+            assert_true(is_software);
+        for (int i = 0; i < 2; i++) {
+            assert_true(difference_to_memory(window) <= (is_software ? 0 : 4));
+            window_reset(window);
+        }
+        window_close(window);
+        if (!software && is_software) {
+            print_message("no OpenGL without a display here\n");
+            skip();
+        }
+    }
+    if (__lsan_enable)
+        __lsan_enable();
+}
+
 // ---- on X11 ----
 
 // A server of our own: its process, and DISPLAY set to its number. 0: there is none.
@@ -437,6 +464,7 @@ int main(void) {
         TEST(signals_are_left_to_the_program),
         TEST(the_mouse_is_where_the_pixels_are),
         TEST(there_is_no_next_display_on_a_single_one),
+        TEST(a_gpu_draws_the_same_and_is_left_alone_on_request),
         TEST(windows_on_x11_show_the_pixels_of_memory),
         TEST(full_screen_from_the_start_fills_the_screen),
         TEST(a_screen_of_16_bits_shows_the_picture_too),
