@@ -413,7 +413,10 @@ static bool is_moving(const struct player *player, int64_t wall_ns) {
     const struct playhead *playhead = &player->stage.playhead;
     if (!player->run || player->is_hidden || player->stage.is_blank || playhead->is_paused)
         return false;
-    return player->is_live || !playhead_is_at_end(playhead, wall_ns);
+    if (player->is_live)
+        return true;
+    // A prompt that waits for its first measurement stands still: that one has the cores.
+    return player->run->state != RUN_OPEN && !playhead_is_at_end(playhead, wall_ns);
 }
 
 static int64_t frame_ns(const struct player *player) {

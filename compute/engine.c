@@ -58,6 +58,8 @@ struct engine {
     void *wake_context;
     // The worker's.
     uint32_t working_on;
+    enum engine_stage woke_stage; // of the last wake-up for a status
+    int64_t woke_ns;
     struct measure_result work;            // of the request at hand or the last one
     int32_t checked[MEASURE_CHECK_TOKENS]; // the prompt whose prefill was checked last
     int checked_count;
@@ -71,6 +73,17 @@ static void wake_owner(void *context) {
         engine->wake(engine->wake_context);
 }
 
+// A new stage wakes at once, the count of its runs only now and then: a window that is
+// woken, and the display server behind it, take the core that measures.
+static bool is_worth_waking(struct engine *engine, const struct engine_status *status) {
+    int64_t now_ns = stopwatch_now_ns();
+    if (status->stage == engine->woke_stage && now_ns - engine->woke_ns < ENGINE_WAKE_NS)
+        return false;
+    engine->woke_stage = status->stage;
+    engine->woke_ns = now_ns;
+    return true;
+}
+
 // A status of a request that has been overtaken is no news.
 static void set_status(struct engine *engine, const struct engine_status *status) {
     struct exchange *x = engine->exchange;
@@ -79,7 +92,7 @@ static void set_status(struct engine *engine, const struct engine_status *status
     if (is_news)
         x->status = *status;
     pthread_mutex_unlock(&x->lock);
-    if (is_news)
+    if (is_news && is_worth_waking(engine, status))
         wake_owner(engine);
 }
 
@@ -193,6 +206,7 @@ static void work_on(struct engine *engine, const struct engine_request *request)
                                             .info = &info,
                                             .repeats = request->repeats,
                                             .budget_ns = request->budget_ns,
+                                            .settle_ns = request->settle_ns,
                                             .pause_ns = request->pause_ns,
                                             .is_checked = is_checked(engine, request),
                                             .publish = &engine->exchange->publish,
@@ -424,7 +438,7 @@ static bool check_request(const struct engine *engine, const struct engine_reque
     if (request->repeats < 1 || request->repeats > MEASURE_MAX_REPEATS)
         return why_set(why, "%d repeats were asked for, expected 1 to %d", request->repeats,
                        MEASURE_MAX_REPEATS);
-    if (request->budget_ns < 0 || request->pause_ns < 0)
+    if (request->budget_ns < 0 || request->pause_ns < 0 || request->settle_ns < 0)
         return why_set(why, "a measurement's budget and pauses cannot be negative");
     struct generate generate = request_of(engine, request);
     return generate_check(&generate, why);

@@ -12,6 +12,8 @@
 
 enum { ENGINE_CONTEXT = 1024 + 256 };
 
+enum { ENGINE_WAKE_NS = 100000000 }; // between two wake-ups within one stage
+
 struct engine;
 
 struct engine_opts {
@@ -39,6 +41,7 @@ struct engine_request {
     int repeats;       // warm repeats that count, 1 .. MEASURE_MAX_REPEATS
     int64_t budget_ns; // soft limit for warm-up and repeats together; at least
                        // 3 repeats are made whatever it says
+    int64_t settle_ns; // rest before the first run, for a window that has just opened
     int64_t pause_ns;  // rest between two runs, so that a window gets its turn
     bool wants_floors; // measure the device's rates too, after the repeats (<= 1 s)
 };

@@ -16,7 +16,7 @@
 
 #include <stdatomic.h>
 
-enum { GENERATE_WAKE_NS = 10000000 }; // on_grown comes at most this often
+enum { GENERATE_WAKE_NS = 33000000 }; // on_grown comes at most this often
 
 // Buffers for one answer at a time. Owner: generate_scratch_clear.
 struct generate_scratch {

@@ -85,8 +85,8 @@ static void tell(const struct session *s, enum measure_stage stage, int done, in
         s->plan->on_progress(s->plan->context, stage, done, total);
 }
 
-static void rest(const struct measure_plan *plan) {
-    int64_t end_ns = stopwatch_now_ns() + plan->pause_ns;
+static void rest(const struct measure_plan *plan, int64_t rest_ns) {
+    int64_t end_ns = stopwatch_now_ns() + rest_ns;
     while (!is_stopped(plan)) {
         int64_t left_ns = end_ns - stopwatch_now_ns();
         if (left_ns <= 0)
@@ -186,7 +186,7 @@ static enum generate_end run_cold(struct session *s) {
 
 // One more run of the same request.
 static enum generate_end run_again(const struct session *s, struct run *run) {
-    rest(s->plan);
+    rest(s->plan, s->plan->pause_ns);
     if (is_stopped(s->plan))
         return stopped(s->why);
     enum generate_end end = generate_answer(run, s->plan->generate, NULL, s->why);
@@ -324,6 +324,7 @@ enum generate_end measure_run(struct measure_result *out, const struct measure_p
                 MEASURE_MAX_REPEATS);
         return GENERATE_FAILED;
     }
+    rest(plan, plan->settle_ns);
     enum generate_end end = run_cold(&s);
     if (end == GENERATE_DONE)
         end = warm_up(&s);

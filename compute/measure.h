@@ -44,6 +44,7 @@ struct measure_plan {
     const struct run_info *info;     // device and model, for the runs
     int repeats;                     // 1 .. MEASURE_MAX_REPEATS
     int64_t budget_ns;               // soft, for warm-up and repeats together
+    int64_t settle_ns;               // rest before the cold run
     int64_t pause_ns;                // rest between two runs
     bool is_checked;                 // this prompt's prefill has been checked before
     struct publish *publish;         // the cold run goes out here; NULL is fine

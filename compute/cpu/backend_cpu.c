@@ -124,7 +124,7 @@ static const float *normalise(struct backend_state *s, int member, struct block 
     for (int t = mine.from; t < mine.to; t++)
         s->kernels->rms_norm(s->normed + (size_t)t * dim, in + (size_t)t * dim, weight->data,
                              shape->dim, shape->norm_epsilon);
-    threads_barrier(s->threads, member);
+    threads_barrier(s->threads);
     return s->normed;
 }
 
@@ -272,15 +272,15 @@ static void make_inner(struct backend_state *s, int member, int layer, struct bl
 static void do_layer(struct backend_state *s, int member, int layer, struct block block) {
     const struct model_layer *weights = &s->model->layers[layer];
     make_qkv(s, member, layer, block);
-    threads_barrier(s->threads, member);
+    threads_barrier(s->threads);
     mix(s, member, layer, block);
-    threads_barrier(s->threads, member);
+    threads_barrier(s->threads);
     add_to_stream(s, member, block, &weights->attn_out, s->mixed);
-    threads_barrier(s->threads, member);
+    threads_barrier(s->threads);
     make_inner(s, member, layer, block);
-    threads_barrier(s->threads, member);
+    threads_barrier(s->threads);
     add_to_stream(s, member, block, &weights->down, s->gate);
-    threads_barrier(s->threads, member);
+    threads_barrier(s->threads);
 }
 
 // --- A pass ---
@@ -290,7 +290,7 @@ static void embed(struct backend_state *s, int member) {
     struct span mine = share(s, member, s->pass->count, 1);
     for (int t = mine.from; t < mine.to; t++)
         s->kernels->widen(s->stream + (size_t)t * dim, &s->model->token_embd, s->pass->tokens[t]);
-    threads_barrier(s->threads, member);
+    threads_barrier(s->threads);
 }
 
 static void make_logits(struct backend_state *s, int member) {
@@ -317,7 +317,7 @@ static bool is_told_to_stop(struct backend_state *s, int member) {
         return false;
     if (member == 0)
         s->stopped = s->pass->is_stopped(s->pass->context);
-    threads_barrier(s->threads, member);
+    threads_barrier(s->threads);
     return s->stopped;
 }
 

@@ -10,6 +10,7 @@
 
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -23,11 +24,12 @@
 #endif
 
 enum {
-    // A barrier's usual wait is below 2 us; a sleeper is back after 4 to 40 us.
-    LOOK_LONG_NS = 10000,
-    LOOK_SHORT_NS = 1000,
+    // A barrier's usual wait is below 2 us; a sleeper is back after 4 to 40 us, and
+    // meanwhile the others would wait for it and sleep in their turn. So a sleep is
+    // the last resort: first look, then give the core away between looks.
+    LOOK_NS = 20000,
+    YIELD_NS = 1000000,
     LOOKS_A_CLOCK_READ = 8,
-    MOST_SHORT_LOOKS = 64,
     CACHE_LINE_BYTES = 64,
 };
 
@@ -37,12 +39,10 @@ struct gate {
     _Atomic int sleepers; // members in the kernel, or about to be
 };
 
-// A member and what it has learnt about waiting; written by itself only.
+// A member.
 struct seat {
     _Alignas(CACHE_LINE_BYTES) struct threads *threads;
     int member;
-    int short_looks; // so many more waits get a short look
-    int penalty;     // short looks after the last long look in vain
     pthread_t thread;
 };
 
@@ -142,21 +142,20 @@ static void gate_sleep(struct gate *gate, uint32_t seen) {
     atomic_fetch_sub(&gate->sleepers, 1);
 }
 
-// A long look in vain means that the others are not running: our core may be what
-// they wait for. So more and more short looks follow before the next long one; a
-// long look with success ends that.
-static void wait_at_barrier(struct gate *gate, uint32_t seen, struct seat *seat) {
-    bool is_long = seat->short_looks == 0;
-    bool is_open = look(gate, seen, is_long ? LOOK_LONG_NS : LOOK_SHORT_NS);
-    if (!is_long) {
-        seat->short_looks--;
-    } else if (is_open) {
-        seat->penalty = 1;
-    } else {
-        seat->penalty = seat->penalty < MOST_SHORT_LOOKS / 2 ? seat->penalty * 2 : MOST_SHORT_LOOKS;
-        seat->short_looks = seat->penalty;
-    }
-    if (!is_open)
+// The others may be waiting for our core: give it away between looks. With nobody to
+// take it that is a look a few hundred nanoseconds long. True: the gate has opened.
+static bool look_yielding(const struct gate *gate, uint32_t seen, int64_t most_ns) {
+    int64_t give_up_ns = stopwatch_now_ns() + most_ns;
+    do {
+        if (atomic_load_explicit(&gate->number, memory_order_acquire) != seen)
+            return true;
+        sched_yield();
+    } while (stopwatch_now_ns() < give_up_ns);
+    return false;
+}
+
+static void wait_at_barrier(struct gate *gate, uint32_t seen) {
+    if (!look(gate, seen, LOOK_NS) && !look_yielding(gate, seen, YIELD_NS))
         gate_sleep(gate, seen);
 }
 
@@ -168,13 +167,13 @@ static void gate_open(struct gate *gate) {
         syscall(SYS_futex, &gate->number, FUTEX_WAKE_PRIVATE, THREADS_MAX, NULL, NULL, 0);
 }
 
-void threads_barrier(struct threads *threads, int member) {
+void threads_barrier(struct threads *threads) {
     // Nobody can open the gate before we have arrived, so this is the number to
     // wait on.
     uint32_t seen = atomic_load_explicit(&threads->meet.number, memory_order_relaxed);
     int before = atomic_fetch_add_explicit(&threads->arrived, 1, memory_order_acq_rel);
     if (before + 1 < threads->count) {
-        wait_at_barrier(&threads->meet, seen, &threads->seats[member]);
+        wait_at_barrier(&threads->meet, seen);
         return;
     }
     atomic_store_explicit(&threads->arrived, 0, memory_order_relaxed);
@@ -188,12 +187,12 @@ static void *live(void *argument) {
     struct threads *threads = seat->threads;
     flush_subnormals();
     for (uint32_t seen = 0;; seen++) {
-        if (!look(&threads->start, seen, LOOK_LONG_NS))
+        if (!look(&threads->start, seen, LOOK_NS))
             gate_sleep(&threads->start, seen);
         if (!threads->work)
             return NULL;
         threads->work(threads->context, seat->member);
-        threads_barrier(threads, seat->member);
+        threads_barrier(threads);
     }
 }
 
@@ -203,7 +202,7 @@ void threads_run(struct threads *threads, threads_work_fn *work, void *context) 
     uint64_t floats = flush_subnormals();
     gate_open(&threads->start);
     work(context, 0);
-    threads_barrier(threads, 0);
+    threads_barrier(threads);
     restore_floats(floats);
 }
 
@@ -243,7 +242,7 @@ bool threads_create(struct threads **out, int count, char *why) {
         return why_set(why, "threads: out of memory");
     }
     for (int i = 0; i < count; i++)
-        threads->seats[i] = (struct seat){.threads = threads, .member = i, .penalty = 1};
+        threads->seats[i] = (struct seat){.threads = threads, .member = i};
     if (!start_members(threads, why)) {
         threads_destroy(threads);
         return false;

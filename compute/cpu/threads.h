@@ -29,8 +29,8 @@ int threads_count(const struct threads *threads);
 // within work.
 void threads_run(struct threads *threads, threads_work_fn *work, void *context);
 
-// Within work only, by `member` itself: returns when every member has called it.
+// Within work only, once by each member: returns when every member has called it.
 // What any member wrote before is seen by all after.
-void threads_barrier(struct threads *threads, int member);
+void threads_barrier(struct threads *threads);
 
 #endif

@@ -373,20 +373,20 @@ static void watch(void *context) {
     watcher->marks[watcher->calls++] = prefix.mark_count;
 }
 
-// Each step takes 4.5 us; a call is due after 10 ms.
+// Each step takes 4.5 us; a call is due after 33 ms.
 static void a_watcher_is_called_now_and_then_with_the_marks_there(void **state) {
     char why[WHY_BYTES] = "";
     struct bench *bench = *state;
     struct watcher watcher = {.publish = &bench->publish};
     struct run *run, prefix;
-    static const int slow[] = {200000}; // percent: a stage of one token takes 2 ms
+    static const int slow[] = {660000}; // percent: a stage of one token takes 6.6 ms
     device.speeds = slow;
     bench->generate.on_grown = watch;
     bench->generate.watcher = &watcher;
     assert_true(generate_prepare(&run, &bench->generate, &bench->info, why));
     publish_begin(&bench->publish, run);
     assert_int_equal(generate_answer(run, &bench->generate, &bench->publish, why), GENERATE_DONE);
-    // Prefill: 10 ms a stage, four of them; then 9 ms a step, so about one call each.
+    // Prefill: 33 ms a stage, four of them; then 30 ms a step, so about one call each.
     assert_in_range(watcher.calls, 6, 7);
     for (int i = 0; i < 4; i++)
         assert_int_equal(watcher.marks[i], i + 1);

@@ -53,10 +53,10 @@ static void write_meet_read(void *context, int member) {
     struct tally *tally = context;
     for (int round = 1; round <= tally->rounds; round++) {
         tally->cells[member] = round * 100 + member;
-        threads_barrier(tally->threads, member);
+        threads_barrier(tally->threads);
         for (int i = 0; i < tally->count; i++)
             tally->wrong[member] += tally->cells[i] != round * 100 + i;
-        threads_barrier(tally->threads, member);
+        threads_barrier(tally->threads);
     }
 }
 

@@ -437,19 +437,32 @@ static void keys_tell_strings_faces_and_sizes_apart(void **state) {
 
 // ---- fonts that are not there ----
 
+static void remove_folder(const char *folder) {
+    char path[512];
+    DIR *dir = opendir(folder);
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        unlink(path); // "." and ".." stay
+    }
+    closedir(dir);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 // Makes a font configuration with these folders, has it used, and opens a text.
 static bool open_with_fonts(struct text **out, const char *folders, char why[256]) {
-    char path[] = "/tmp/test_text.XXXXXX";
-    FILE *file = fdopen(mkstemp(path), "w");
+    char folder[] = "/tmp/test_text.XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/fonts.conf", folder);
+    FILE *file = fopen(path, "w");
     fprintf(file,
             "<?xml version=\"1.0\"?><!DOCTYPE fontconfig SYSTEM \"fonts.dtd\"><fontconfig>%s"
-            "<cachedir>/var/cache/fontconfig</cachedir><cachedir>/tmp</cachedir></fontconfig>",
-            folders);
+            "<cachedir>%s</cachedir></fontconfig>",
+            folders, folder);
     fclose(file);
     setenv("FONTCONFIG_FILE", path, 1);
     bool ok = text_create(out, why);
     unsetenv("FONTCONFIG_FILE");
-    unlink(path);
+    remove_folder(folder);
     return ok;
 }
 
