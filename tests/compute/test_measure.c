@@ -83,7 +83,7 @@ static bool device_pass(struct backend_state *d, const struct backend_pass *pass
     if (d->fail_after >= 0 && d->passes > d->fail_after)
         return why_set(why, "the device was unplugged");
     for (int stage = 0; stage <= LAYERS && pass->on_mark; stage++) {
-        clock_ns += STAGE_NS * pass->count * percent_of_run(d) / 100;
+        clock_ns += (int64_t)STAGE_NS * pass->count * percent_of_run(d) / 100;
         pass->on_mark(pass->context, stage, clock_ns);
     }
     if (d->stop_after >= 0 && d->passes > d->stop_after)
