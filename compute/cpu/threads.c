@@ -26,8 +26,9 @@
 enum {
     // A barrier's usual wait is below 2 us; a sleeper is back after 4 to 40 us, and
     // meanwhile the others would wait for it and sleep in their turn. So a sleep is
-    // the last resort: first look, then give the core away between looks.
-    LOOK_NS = 20000,
+    // the last resort: a short look, then looks between which the core is given away,
+    // which costs little when nobody wants it.
+    LOOK_NS = 3000,
     YIELD_NS = 1000000,
     LOOKS_A_CLOCK_READ = 8,
     CACHE_LINE_BYTES = 64,
