@@ -155,7 +155,7 @@ static bool look_yielding(const struct gate *gate, uint32_t seen, int64_t most_n
     return false;
 }
 
-static void wait_at_barrier(struct gate *gate, uint32_t seen) {
+static void gate_wait(struct gate *gate, uint32_t seen) {
     if (!look(gate, seen, LOOK_NS) && !look_yielding(gate, seen, YIELD_NS))
         gate_sleep(gate, seen);
 }
@@ -174,7 +174,7 @@ void threads_barrier(struct threads *threads) {
     uint32_t seen = atomic_load_explicit(&threads->meet.number, memory_order_relaxed);
     int before = atomic_fetch_add_explicit(&threads->arrived, 1, memory_order_acq_rel);
     if (before + 1 < threads->count) {
-        wait_at_barrier(&threads->meet, seen);
+        gate_wait(&threads->meet, seen);
         return;
     }
     atomic_store_explicit(&threads->arrived, 0, memory_order_relaxed);
@@ -188,8 +188,9 @@ static void *live(void *argument) {
     struct threads *threads = seat->threads;
     flush_subnormals();
     for (uint32_t seen = 0;; seen++) {
-        if (!look(&threads->start, seen, LOOK_NS))
-            gate_sleep(&threads->start, seen);
+        // Between two passes the wait is some microseconds; who sleeps then is often
+        // woken on the core of the waker, and two members share it.
+        gate_wait(&threads->start, seen);
         if (!threads->work)
             return NULL;
         threads->work(threads->context, seat->member);
