@@ -143,7 +143,8 @@ static void poll_session(struct player *player, int64_t wall_ns) {
                         playhead_is_at_end(&player->stage.playhead, wall_ns);
     if (live_is_over)
         session_end_live(player->session);
-    if (!session_poll(player->session, wall_ns) && !live_is_over)
+    bool wants_live = !player->stage.playhead.is_paused && !player->place_run;
+    if (!session_poll(player->session, wall_ns, wants_live) && !live_is_over)
         return;
     if (player->stage.clock == CLOCK_MEASURED)
         refresh_run(player, wall_ns, false);

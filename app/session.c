@@ -261,7 +261,7 @@ void session_end_live(struct session *session) {
         take_result(session);
 }
 
-static bool poll_engine(struct session *session, int64_t wall_ns) {
+static bool poll_engine(struct session *session, int64_t wall_ns, bool wants_live) {
     struct engine_status status;
     engine_poll(session->source.engine, &status);
     if (status.stage == ENGINE_FAILED) {
@@ -278,14 +278,14 @@ static bool poll_engine(struct session *session, int64_t wall_ns) {
     }
     bool is_slow = wall_ns - session->measure_start_ns > LIVE_AFTER_NS;
     bool is_first = !session_has_measured(session);
-    if (!session->is_live && is_slow && is_first)
+    if (!session->is_live && is_slow && is_first && wants_live)
         session->is_live = engine_live(session->source.engine, &session->live);
     else if (session->is_live)
         engine_live(session->source.engine, &session->live);
     return session->is_live;
 }
 
-bool session_poll(struct session *session, int64_t wall_ns) {
+bool session_poll(struct session *session, int64_t wall_ns, bool wants_live) {
     free_retired(session);
     int opening = atomic_load(&session->opening);
     if (session->has_opener && opening != OPENING_RUNS) {
@@ -299,7 +299,7 @@ bool session_poll(struct session *session, int64_t wall_ns) {
     }
     if (!session->is_measuring)
         return false;
-    return poll_engine(session, wall_ns);
+    return poll_engine(session, wall_ns, wants_live);
 }
 
 // The run for a clock and counting, made from its twin if need be.

@@ -25,8 +25,10 @@ bool session_open(struct session **out, const struct options *options, void (*wa
 void session_close(struct session *session); // NULL is fine
 
 // Once a turn: takes what the worker finished. True: what session_show gives may
-// have changed. Runs given out before the last but one call may be gone.
-bool session_poll(struct session *session, int64_t wall_ns);
+// have changed. Runs given out before the last but one call may be gone. The cold
+// run of a slow model is shown while it grows only if `wants_live`: not to a user who
+// paused, or who comes from another clock and waits for the same place.
+bool session_poll(struct session *session, int64_t wall_ns, bool wants_live);
 
 struct session_show session_show(struct session *session, enum clock_choice clock,
                                  enum run_counting counting);
