@@ -1,0 +1,154 @@
+// See gemm.cuh. cuBLASLt counts columns first: our rows of `cols` numbers are its
+// columns, so out^T [rows x tokens] = weights^T^T [rows x cols] * in^T [cols x tokens].
+#include "gemm.cuh"
+
+extern "C" {
+#include "compute/why.h"
+}
+
+#include <cublasLt.h>
+#include <stdlib.h>
+
+enum { MOST_SHAPES = 64 };
+
+// What has been prepared for one shape.
+struct prepared {
+    struct gemm_call shape; // pointers NULL
+    cublasLtMatmulDesc_t product;
+    cublasLtMatrixLayout_t weights, in, out;
+    cublasLtMatmulAlgo_t algorithm;
+    bool is_used;
+};
+
+struct gemm {
+    cublasLtHandle_t handle;
+    void *workspace;
+    struct prepared prepared[MOST_SHAPES];
+    int next; // place of the next shape; the oldest one goes
+};
+
+size_t gemm_workspace_bytes(void) {
+    return (size_t)32 << 20; // NVIDIA's advice for Hopper, more than enough elsewhere
+}
+
+static bool check(cublasStatus_t status, const char *what, char *why) {
+    if (status == CUBLAS_STATUS_SUCCESS)
+        return true;
+    return why_set(why, "cuBLASLt could not %s: %s", what, cublasLtGetStatusString(status));
+}
+
+bool gemm_create(struct gemm **out, char *why) {
+    *out = NULL;
+    struct gemm *gemm = static_cast<struct gemm *>(calloc(1, sizeof *gemm));
+    if (!gemm)
+        return why_set(why, "no memory for the matrix products");
+    if (!check(cublasLtCreate(&gemm->handle), "start", why)) {
+        free(gemm);
+        return false;
+    }
+    if (cudaMalloc(&gemm->workspace, gemm_workspace_bytes()) != cudaSuccess) {
+        gemm_destroy(gemm);
+        return why_set(why, "the GPU has no %zu MiB left for matrix products",
+                       gemm_workspace_bytes() >> 20);
+    }
+    *out = gemm;
+    return true;
+}
+
+static void clear(struct prepared *p) {
+    if (p->out)
+        cublasLtMatrixLayoutDestroy(p->out);
+    if (p->in)
+        cublasLtMatrixLayoutDestroy(p->in);
+    if (p->weights)
+        cublasLtMatrixLayoutDestroy(p->weights);
+    if (p->product)
+        cublasLtMatmulDescDestroy(p->product);
+    struct prepared none = {};
+    *p = none;
+}
+
+void gemm_destroy(struct gemm *gemm) {
+    if (!gemm)
+        return;
+    for (int i = 0; i < MOST_SHAPES; i++)
+        clear(&gemm->prepared[i]);
+    cudaFree(gemm->workspace);
+    cublasLtDestroy(gemm->handle);
+    free(gemm);
+}
+
+static bool is_same(const struct gemm_call *a, const struct gemm_call *b) {
+    return a->tokens == b->tokens && a->rows == b->rows && a->cols == b->cols &&
+           a->out_stride == b->out_stride && a->in_stride == b->in_stride &&
+           a->weights_stride == b->weights_stride && a->is_bf16 == b->is_bf16 && a->add == b->add;
+}
+
+static bool describe(struct prepared *p, const struct gemm_call *c, char *why) {
+    const cudaDataType_t type = c->is_bf16 ? CUDA_R_16BF : CUDA_R_32F;
+    const cublasOperation_t turned = CUBLAS_OP_T;
+    const uint64_t rows = (uint64_t)c->rows, cols = (uint64_t)c->cols, tokens = (uint64_t)c->tokens;
+    return check(cublasLtMatmulDescCreate(&p->product, CUBLAS_COMPUTE_32F, CUDA_R_32F),
+                 "describe a product", why) &&
+           check(cublasLtMatmulDescSetAttribute(p->product, CUBLASLT_MATMUL_DESC_TRANSA, &turned,
+                                                sizeof turned),
+                 "describe a product", why) &&
+           check(cublasLtMatrixLayoutCreate(&p->weights, type, cols, rows, c->weights_stride),
+                 "describe weights", why) &&
+           check(cublasLtMatrixLayoutCreate(&p->in, type, cols, tokens, c->in_stride),
+                 "describe an input", why) &&
+           check(cublasLtMatrixLayoutCreate(&p->out, CUDA_R_32F, rows, tokens, c->out_stride),
+                 "describe an output", why);
+}
+
+static bool choose(struct gemm *gemm, struct prepared *p, char *why) {
+    cublasLtMatmulPreference_t wish = NULL;
+    cublasLtMatmulHeuristicResult_t best;
+    const size_t bytes = gemm_workspace_bytes();
+    int found = 0;
+    bool ok = check(cublasLtMatmulPreferenceCreate(&wish), "ask for an algorithm", why) &&
+              check(cublasLtMatmulPreferenceSetAttribute(
+                        wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes),
+                    "ask for an algorithm", why) &&
+              check(cublasLtMatmulAlgoGetHeuristic(gemm->handle, p->product, p->weights, p->in,
+                                                   p->out, p->out, wish, 1, &best, &found),
+                    "find an algorithm", why);
+    if (wish)
+        cublasLtMatmulPreferenceDestroy(wish);
+    if (!ok)
+        return false;
+    if (found == 0)
+        return why_set(why, "cuBLASLt has no algorithm for %d tokens times %d x %d weights",
+                       p->shape.tokens, p->shape.rows, p->shape.cols);
+    p->algorithm = best.algo;
+    return true;
+}
+
+static struct prepared *prepare(struct gemm *gemm, const struct gemm_call *call, char *why) {
+    for (int i = 0; i < MOST_SHAPES; i++) {
+        struct prepared *p = &gemm->prepared[i];
+        if (p->is_used && is_same(&p->shape, call))
+            return p;
+    }
+    struct prepared *p = &gemm->prepared[gemm->next];
+    gemm->next = (gemm->next + 1) % MOST_SHAPES;
+    clear(p);
+    p->shape = *call;
+    if (!describe(p, call, why) || !choose(gemm, p, why)) {
+        clear(p);
+        return NULL;
+    }
+    p->is_used = true;
+    return p;
+}
+
+bool gemm_run(struct gemm *gemm, const struct gemm_call *call, cudaStream_t stream, char *why) {
+    const struct prepared *p = prepare(gemm, call, why);
+    if (!p)
+        return false;
+    const float one = 1, before = call->add ? 1.0f : 0.0f;
+    return check(cublasLtMatmul(gemm->handle, p->product, &one, call->weights, p->weights, call->in,
+                                p->in, &before, call->out, p->out, call->out, p->out, &p->algorithm,
+                                gemm->workspace, gemm_workspace_bytes(), stream),
+                 "multiply", why);
+}

@@ -1,0 +1,234 @@
+// See marks.cuh.
+#include "marks.cuh"
+
+#include "kernels.cuh"
+
+extern "C" {
+#include "compute/stopwatch.h"
+#include "compute/why.h"
+}
+
+#include <sched.h>
+#include <stdlib.h>
+
+enum {
+    ROUND_TRIPS = 32,   // that tie the clocks at the start
+    SPINS = 2000,       // looks at a slot before the processor is offered to others
+    DRIFT_PER_MS = 100, // ns by which two clocks may part in a millisecond
+};
+
+struct marks {
+    enum marks_kind kind;
+    int count;
+    cudaStream_t stream;
+    volatile unsigned long long *slots; // [count + 1], host memory; the last one to tie clocks
+    unsigned long long *device_slots;   // the same, as the device sees it
+    unsigned *arrived;                  // [1] device memory
+    cudaEvent_t *events;                // [count + 1], the last one the start
+    int64_t began_ns, last_ns;
+    bool is_over; // the stream was waited for
+    bool is_capturing;
+    // host time - device time lies between; known at tied_ns.
+    int64_t low_ns, high_ns, tied_ns;
+};
+
+static bool check(cudaError_t error, const char *what, char *why) {
+    if (error == cudaSuccess)
+        return true;
+    return why_set(why, "the GPU could not %s: %s (%s)", what, cudaGetErrorString(error),
+                   cudaGetErrorName(error));
+}
+
+// --- The two clocks ---
+
+// A mark of device time `device_ns` was made between two host times.
+static void tie(struct marks *m, int64_t after_ns, int64_t device_ns, int64_t before_ns) {
+    int64_t low = after_ns - device_ns, high = before_ns - device_ns;
+    int64_t drift = (before_ns - m->tied_ns) / 1000000 * DRIFT_PER_MS;
+    bool is_first = m->tied_ns == 0;
+    m->low_ns = is_first || low > m->low_ns - drift ? low : m->low_ns - drift;
+    m->high_ns = is_first || high < m->high_ns + drift ? high : m->high_ns + drift;
+    if (m->low_ns > m->high_ns) { // one of the clocks was set
+        m->low_ns = low;
+        m->high_ns = high;
+    }
+    m->tied_ns = before_ns;
+}
+
+int64_t marks_doubt_ns(const struct marks *m) {
+    return m->kind == MARKS_TIMER ? (m->high_ns - m->low_ns) / 2 : 0;
+}
+
+static bool tie_clocks(struct marks *m, char *why) {
+    struct stamp stamp = {m->device_slots + m->count, m->arrived};
+    for (int i = 0; i < ROUND_TRIPS; i++) {
+        m->slots[m->count] = 0;
+        int64_t before = stopwatch_now_ns();
+        launch_stamp(stamp, m->stream);
+        if (!check(cudaStreamSynchronize(m->stream), "write the time", why) ||
+            !check(cudaGetLastError(), "write the time", why))
+            return false;
+        tie(m, before, (int64_t)m->slots[m->count], stopwatch_now_ns());
+    }
+    return true;
+}
+
+// --- Opening and closing ---
+
+static bool take_slots(struct marks *m, char *why) {
+    size_t bytes = ((size_t)m->count + 1) * sizeof *m->device_slots;
+    unsigned long long *slots = NULL;
+    if (!check(cudaHostAlloc(&slots, bytes, cudaHostAllocMapped), "share memory for marks", why))
+        return false;
+    m->slots = slots;
+    return check(cudaHostGetDevicePointer(&m->device_slots, slots, 0), "share memory for marks",
+                 why) &&
+           check(cudaMalloc(&m->arrived, sizeof *m->arrived), "take memory for marks", why) &&
+           check(cudaMemsetAsync(m->arrived, 0, sizeof *m->arrived, m->stream), "clear memory",
+                 why) &&
+           tie_clocks(m, why);
+}
+
+static bool take_events(struct marks *m, char *why) {
+    m->events = static_cast<cudaEvent_t *>(calloc((size_t)m->count + 1, sizeof *m->events));
+    if (!m->events)
+        return why_set(why, "no memory for %d events", m->count + 1);
+    for (int i = 0; i <= m->count; i++) {
+        if (!check(cudaEventCreate(&m->events[i]), "make an event", why))
+            return false;
+    }
+    return true;
+}
+
+bool marks_create(struct marks **out, int count, enum marks_kind kind, cudaStream_t stream,
+                  char *why) {
+    *out = NULL;
+    struct marks *m = static_cast<struct marks *>(calloc(1, sizeof *m));
+    if (!m)
+        return why_set(why, "no memory for %d marks", count);
+    m->kind = kind;
+    m->count = count;
+    m->stream = stream;
+    bool ok = kind == MARKS_TIMER    ? take_slots(m, why)
+              : kind == MARKS_EVENTS ? take_events(m, why)
+                                     : true;
+    if (!ok) {
+        marks_destroy(m);
+        return false;
+    }
+    *out = m;
+    return true;
+}
+
+void marks_destroy(struct marks *m) {
+    if (!m)
+        return;
+    for (int i = 0; m->events && i <= m->count; i++) {
+        if (m->events[i])
+            cudaEventDestroy(m->events[i]);
+    }
+    free(m->events);
+    cudaFree(m->arrived);
+    if (m->slots)
+        cudaFreeHost(const_cast<unsigned long long *>(m->slots));
+    free(m);
+}
+
+// --- A pass ---
+
+void marks_begin(struct marks *m) {
+    for (int i = 0; m->slots && i < m->count; i++)
+        m->slots[i] = 0;
+    m->is_over = false;
+    m->began_ns = m->last_ns = stopwatch_now_ns();
+}
+
+void marks_capture(struct marks *m, bool is_on) {
+    m->is_capturing = is_on;
+}
+
+// An event without the flag would only be an edge of the graph, and the flag is
+// refused where nothing is captured.
+static bool record(struct marks *m, int which, char *why) {
+    if (m->kind != MARKS_EVENTS)
+        return true;
+    unsigned flags = m->is_capturing ? cudaEventRecordExternal : cudaEventRecordDefault;
+    return check(cudaEventRecordWithFlags(m->events[which], m->stream, flags), "record an event",
+                 why);
+}
+
+bool marks_start(struct marks *m, char *why) {
+    return record(m, m->count, why);
+}
+
+struct stamp marks_stamp(const struct marks *m, int stage) {
+    struct stamp none = {NULL, NULL};
+    struct stamp stamp = {m->device_slots + stage, m->arrived};
+    return m->kind == MARKS_TIMER ? stamp : none;
+}
+
+bool marks_put(struct marks *m, int stage, bool is_stamped, char *why) {
+    if (m->kind == MARKS_TIMER && !is_stamped)
+        launch_stamp(marks_stamp(m, stage), m->stream);
+    return record(m, stage, why);
+}
+
+static bool wait_for_slot(struct marks *m, int stage, char *why) {
+    for (int spin = 1; m->slots[stage] == 0; spin++) {
+        if (spin % SPINS != 0)
+            continue;
+        sched_yield();
+        cudaError_t state = cudaStreamQuery(m->stream);
+        if (state == cudaErrorNotReady)
+            continue;
+        if (!check(state, "go on", why))
+            return false;
+        if (m->slots[stage] == 0)
+            return why_set(why, "the GPU ended its work without the mark of stage %d", stage);
+    }
+    return true;
+}
+
+static bool wait_for_all(struct marks *m, char *why) {
+    if (!m->is_over && !check(cudaStreamSynchronize(m->stream), "go on", why))
+        return false;
+    m->is_over = true;
+    return true;
+}
+
+// Elapsed times have a step of about half a microsecond; the pass starts on the device
+// somewhat after its launch began, by how much is not known.
+static bool event_ns(struct marks *m, int64_t *end_ns, int stage, char *why) {
+    float ms = 0;
+    if (!wait_for_all(m, why) ||
+        !check(cudaEventElapsedTime(&ms, m->events[m->count], m->events[stage]), "read an event",
+               why))
+        return false;
+    *end_ns = m->began_ns + (int64_t)((double)ms * 1e6);
+    return true;
+}
+
+static bool slot_ns(struct marks *m, int64_t *end_ns, int stage, char *why) {
+    if (!wait_for_slot(m, stage, why))
+        return false;
+    int64_t device_ns = (int64_t)m->slots[stage];
+    tie(m, m->began_ns, device_ns, stopwatch_now_ns());
+    *end_ns = device_ns + m->low_ns + (m->high_ns - m->low_ns) / 2;
+    return true;
+}
+
+bool marks_wait(struct marks *m, int64_t *end_ns, int stage, char *why) {
+    *end_ns = 0;
+    bool ok = m->kind == MARKS_TIMER    ? slot_ns(m, end_ns, stage, why)
+              : m->kind == MARKS_EVENTS ? event_ns(m, end_ns, stage, why)
+                                        : wait_for_all(m, why);
+    if (!ok)
+        return false;
+    int64_t now = stopwatch_now_ns();
+    if (m->kind == MARKS_NONE || *end_ns > now)
+        *end_ns = now;
+    if (*end_ns < m->last_ns)
+        *end_ns = m->last_ns;
+    m->last_ns = *end_ns;
+    return true;
+}

@@ -1,0 +1,45 @@
+// The ends of a pass's stages, measured on the device and told on the host's clock.
+// Two ways behind the same functions: the last kernel of a stage writes the device's
+// own time into memory that the host sees (no call, and the host knows at once), or
+// an event that a graph records anew at every launch. The device's clock is tied to
+// the host's by what must hold of every mark: it was made after its launch began and
+// before it was seen.
+#ifndef COMPUTE_CUDA_MARKS_CUH
+#define COMPUTE_CUDA_MARKS_CUH
+
+#include "device.cuh"
+
+enum marks_kind { MARKS_TIMER, MARKS_EVENTS, MARKS_NONE };
+
+struct marks;
+
+// Stages 0 .. count - 1. Owner: marks_destroy, NULL is fine.
+bool marks_create(struct marks **out, int count, enum marks_kind kind, cudaStream_t stream,
+                  char *why);
+void marks_destroy(struct marks *marks);
+
+// Before a pass's first launch; nothing of the pass before is on the stream any more.
+void marks_begin(struct marks *marks);
+
+// Between begin and end of a capture of the stream.
+void marks_capture(struct marks *marks, bool is_on);
+
+// Puts the start of a pass on the stream; part of what is captured.
+bool marks_start(struct marks *marks, char *why);
+
+// What the last kernel of the stage is given. Slot NULL where it need not write.
+struct stamp marks_stamp(const struct marks *marks, int stage);
+
+// Puts the end of the stage on the stream, after its last kernel; is_stamped: that
+// kernel was given the stamp.
+bool marks_put(struct marks *marks, int stage, bool is_stamped, char *why);
+
+// Waits for the stage's end; end_ns on stopwatch_now_ns()'s clock, never before that
+// of the stage before. With events or none: waits for the whole stream instead, and
+// with none end_ns is the time of that. false: the device failed.
+bool marks_wait(struct marks *marks, int64_t *end_ns, int stage, char *why);
+
+// Half the span of what the offset between the clocks may be; 0 without timer.
+int64_t marks_doubt_ns(const struct marks *marks);
+
+#endif

@@ -1,0 +1,6 @@
+// The plugin's one symbol, see compute/backend_load.h.
+#include "backend_cuda.cuh"
+
+extern "C" __attribute__((visibility("default"))) const struct backend *tokendrip_backend(void) {
+    return &backend_cuda;
+}

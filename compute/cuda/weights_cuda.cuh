@@ -1,0 +1,47 @@
+// A model's weights and everything a pass writes to, in two pieces of device memory:
+// how large they are, where each array lies, and how the weights get there. Matrices
+// that are read together (q, k, v; gate, up) lie together as one. Must not launch
+// anything of a pass.
+#ifndef COMPUTE_CUDA_WEIGHTS_CUDA_CUH
+#define COMPUTE_CUDA_WEIGHTS_CUDA_CUH
+
+#include "kernels.cuh"
+
+extern "C" {
+#include "compute/model.h"
+}
+
+struct device_layer {
+    struct matrix qkv, out, gate_up, down;
+    const float *attn_norm, *ffn_norm;
+};
+
+struct device_weights {
+    unsigned char *memory; // owned
+    size_t bytes;
+    struct matrix embedding, output;
+    const float *output_norm;
+    struct device_layer *layers; // [layers], owned
+    bool is_f32;                 // every matrix: products in f32 then, else in bf16
+    size_t most_values;          // of a layer's largest matrix, padded for bf16
+};
+
+// Sizes and places; takes no device memory yet.
+bool device_weights_plan(struct device_weights *weights, const struct model *model, char *why);
+// Fills weights->memory, which the caller took: weights->bytes. A model that is made
+// is made here.
+bool device_weights_fill(struct device_weights *weights, const struct model *model,
+                         cudaStream_t stream, char *why);
+void device_weights_clear(struct device_weights *weights);
+
+// Cuts arrays off a piece of memory; with base NULL it only adds up.
+struct device_arena {
+    unsigned char *base;
+    size_t used;
+};
+void *device_take(struct device_arena *arena, size_t bytes);
+
+// "the GPU could not WHAT: ..." unless it is success.
+bool device_check(cudaError_t error, const char *what, char *why);
+
+#endif
