@@ -26,7 +26,7 @@ extern "C" {
 
 #include <vector>
 
-enum { MOST_VOCAB = 4096, CONTEXT = 96, PROMPT = 19, ANSWER = 6 };
+enum { MOST_VOCAB = 4096, CONTEXT = 96, PROMPT = 19, ANSWER = 3 };
 
 // --- Models ---
 
