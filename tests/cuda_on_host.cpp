@@ -375,8 +375,10 @@ enum { TIMER_OFFSET_NS = 1000000007 };
 unsigned long long host_global_timer(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (unsigned long long)now.tv_sec * 1000000000ull + (unsigned long long)now.tv_nsec +
-           (unsigned long long)TIMER_OFFSET_NS * 1000;
+    unsigned long long ns = (unsigned long long)now.tv_sec * 1000000000ull +
+                            (unsigned long long)now.tv_nsec +
+                            (unsigned long long)TIMER_OFFSET_NS * 1000;
+    return host_cuda.timer_step_ns ? ns - ns % host_cuda.timer_step_ns : ns;
 }
 
 void host_cuda_reset(void) {

@@ -32,6 +32,7 @@ struct host_cuda {
     bool refuses_launches;   // so does a graph's launch
     bool refuses_allocation; // the next cudaMalloc fails although memory is free
     int graph_launches;
+    unsigned long long timer_step_ns; // 0: as fine as the host's clock
 };
 
 extern struct host_cuda host_cuda;

@@ -26,6 +26,7 @@ extern "C" {
 enum {
     LEAST_CAPABILITY = 75,
     LAYERS_AHEAD = 4,  // of the device, in a prefill
+    COARSE_NS = 2000,  // a step of the device's clock that is too long beside a layer
     PART_TOKENS = 256, // of the cache in one part of a step's attention, at most MOST_SPLITS parts
 };
 
@@ -381,11 +382,15 @@ static bool finish(const struct backend_state *s, const struct backend_pass *pas
 }
 
 static void name_driver(struct backend_state *s, const char *no_graph_why) {
+    static const char *const kinds[] = {"timer", "events", "no marks"}; // as marks_kind
     int driver = 0;
     cudaDriverGetVersion(&driver);
-    int wrote =
-        snprintf(s->driver, sizeof s->driver, "CUDA %d.%d, ", driver / 1000, driver % 1000 / 10);
-    snprintf(s->driver + wrote, sizeof s->driver - (size_t)wrote, "%s%s",
+    int wrote = snprintf(s->driver, sizeof s->driver, "CUDA %d.%d, %s", driver / 1000,
+                         driver % 1000 / 10, kinds[s->marks_kind]);
+    if (s->marks_kind != MARKS_NONE)
+        wrote += snprintf(s->driver + wrote, sizeof s->driver - (size_t)wrote, " of %lld ns",
+                          (long long)marks_step_ns(s->marks));
+    snprintf(s->driver + wrote, sizeof s->driver - (size_t)wrote, ", %s%s",
              no_graph_why ? "no graph: " : "graph", no_graph_why ? no_graph_why : "");
 }
 
@@ -681,13 +686,25 @@ static bool check_model(const struct model *model, char *why) {
            check_matrix(&model->output, "output", model->is_made, why);
 }
 
-// A word in the environment, for measuring what marks cost: timer (or none of these),
-// events, none.
-static enum marks_kind wanted_marks(void) {
+static bool create_marks(struct backend_state *s, enum marks_kind kind, char *why) {
+    s->marks_kind = kind;
+    return marks_create(&s->marks, s->model->shape.layers + 1, kind, s->stream, why);
+}
+
+// The device's clock where it goes on finely enough, else events. A word in the
+// environment has its way, for measuring what marks cost.
+static bool choose_marks(struct backend_state *s, char *why) {
     const char *word = getenv("TOKENDRIP_CUDA_MARKS");
     if (word && strcmp(word, "events") == 0)
-        return MARKS_EVENTS;
-    return word && strcmp(word, "none") == 0 ? MARKS_NONE : MARKS_TIMER;
+        return create_marks(s, MARKS_EVENTS, why);
+    if (word && strcmp(word, "none") == 0)
+        return create_marks(s, MARKS_NONE, why);
+    if (!create_marks(s, MARKS_TIMER, why))
+        return false;
+    if (marks_step_ns(s->marks) <= COARSE_NS)
+        return true;
+    marks_destroy(s->marks);
+    return create_marks(s, MARKS_EVENTS, why);
 }
 
 static void set_sizes(struct backend_state *s, const struct backend_opts *opts) {
@@ -720,12 +737,9 @@ static bool set_up(struct backend_state *s, const struct backend_opts *opts, cha
         return false;
     snprintf(s->device_name, sizeof s->device_name, "%.95s", prop.name);
     set_sizes(s, opts);
-    s->marks_kind = wanted_marks();
     return take_memory(s, why) && gemm_create(&s->gemm, why) &&
            device_weights_fill(&s->weights, s->model, s->stream, why) && fill_angles(s, why) &&
-           take_host_memory(s, why) &&
-           marks_create(&s->marks, s->model->shape.layers + 1, s->marks_kind, s->stream, why) &&
-           warm_up(s, why);
+           take_host_memory(s, why) && choose_marks(s, why) && warm_up(s, why);
 }
 
 static void close_state(struct backend_state *s) {

@@ -65,6 +65,9 @@ void launch_embed(const struct embed_args &args, cudaStream_t stream);
 
 void launch_stamp(struct stamp stamp, cudaStream_t stream); // nothing but the time
 
+// *step_ns = the smallest step in which the device's clock was seen to go on.
+void launch_clock_step(unsigned long long *step_ns, cudaStream_t stream);
+
 // --- Decode: one token ---
 
 // query = turned(Wq n), cache row = turned(Wk n), Wv n, n = RMSNorm(stream).

@@ -12,9 +12,10 @@ extern "C" {
 #include <stdlib.h>
 
 enum {
-    ROUND_TRIPS = 32,   // that tie the clocks at the start
-    SPINS = 2000,       // looks at a slot before the processor is offered to others
-    DRIFT_PER_MS = 100, // ns by which two clocks may part in a millisecond
+    ROUND_TRIPS = 32,    // that tie the clocks at the start
+    SPINS = 2000,        // looks at a slot before the processor is offered to others
+    DRIFT_PER_MS = 100,  // ns by which two clocks may part in a millisecond
+    EVENT_STEP_NS = 500, // "around 0.5 microseconds", cuda_runtime_api.h
 };
 
 struct marks {
@@ -30,6 +31,7 @@ struct marks {
     bool is_capturing;
     // host time - device time lies between; known at tied_ns.
     int64_t low_ns, high_ns, tied_ns;
+    int64_t step_ns;
 };
 
 static bool check(cudaError_t error, const char *what, char *why) {
@@ -55,8 +57,19 @@ static void tie(struct marks *m, int64_t after_ns, int64_t device_ns, int64_t be
     m->tied_ns = before_ns;
 }
 
-int64_t marks_doubt_ns(const struct marks *m) {
-    return m->kind == MARKS_TIMER ? (m->high_ns - m->low_ns) / 2 : 0;
+int64_t marks_step_ns(const struct marks *m) {
+    return m->step_ns;
+}
+
+static bool find_step(struct marks *m, char *why) {
+    m->slots[m->count] = 0;
+    launch_clock_step(m->device_slots + m->count, m->stream);
+    if (!check(cudaStreamSynchronize(m->stream), "tell the step of its clock", why) ||
+        !check(cudaGetLastError(), "tell the step of its clock", why))
+        return false;
+    unsigned long long step = m->slots[m->count];
+    m->step_ns = step < INT64_MAX ? (int64_t)step : INT64_MAX;
+    return true;
 }
 
 static bool tie_clocks(struct marks *m, char *why) {
@@ -86,13 +99,14 @@ static bool take_slots(struct marks *m, char *why) {
            check(cudaMalloc(&m->arrived, sizeof *m->arrived), "take memory for marks", why) &&
            check(cudaMemsetAsync(m->arrived, 0, sizeof *m->arrived, m->stream), "clear memory",
                  why) &&
-           tie_clocks(m, why);
+           find_step(m, why) && tie_clocks(m, why);
 }
 
 static bool take_events(struct marks *m, char *why) {
     m->events = static_cast<cudaEvent_t *>(calloc((size_t)m->count + 1, sizeof *m->events));
     if (!m->events)
         return why_set(why, "no memory for %d events", m->count + 1);
+    m->step_ns = EVENT_STEP_NS;
     for (int i = 0; i <= m->count; i++) {
         if (!check(cudaEventCreate(&m->events[i]), "make an event", why))
             return false;

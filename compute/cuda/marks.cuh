@@ -39,7 +39,8 @@ bool marks_put(struct marks *marks, int stage, bool is_stamped, char *why);
 // with none end_ns is the time of that. false: the device failed.
 bool marks_wait(struct marks *marks, int64_t *end_ns, int stage, char *why);
 
-// Half the span of what the offset between the clocks may be; 0 without timer.
-int64_t marks_doubt_ns(const struct marks *marks);
+// How finely the marks tell times apart: the smallest step of the device's clock, seen
+// when it was opened, or what events are documented to have. 0: there are no marks.
+int64_t marks_step_ns(const struct marks *marks);
 
 #endif
