@@ -54,7 +54,8 @@ struct backend_state {
     const struct model *model;
     struct heads heads;
     int device, context, cached, splits;
-    int most; // tokens of a pass
+    int most;        // tokens of a pass
+    int most_blocks; // of a matrix kernel, at once
     int q_rows, kv_rows;
     int cache_stride;
     size_t cache_plane_bytes; // keys or values of one layer
@@ -154,8 +155,10 @@ static struct cache cache_of(const struct backend_state *s, int layer) {
     return cache;
 }
 
-static struct product_args product_of(float *out, const struct matrix &weights, const float *in) {
+static struct product_args product_of(const struct backend_state *s, float *out,
+                                      const struct matrix &weights, const float *in) {
     struct product_args args = {};
+    args.most_blocks = s->most_blocks;
     args.out = out;
     args.weights = weights;
     args.in = in;
@@ -189,7 +192,7 @@ static void launch_step_attention(const struct backend_state *s, int layer) {
     launch_attend(attend, s->stream);
     launch_combine(attend, s->stream);
 
-    struct product_args out = product_of(s->a.stream, l->out, s->a.mixed_one);
+    struct product_args out = product_of(s, s->a.stream, l->out, s->a.mixed_one);
     out.add = true;
     launch_product(out, s->stream);
 }
@@ -203,9 +206,10 @@ static bool launch_step_layer(const struct backend_state *s, int layer, char *wh
     gate_up.stream = s->a.stream;
     gate_up.norm = l->ffn_norm;
     gate_up.epsilon = s->model->shape.norm_epsilon;
+    gate_up.most_blocks = s->most_blocks;
     launch_gate_up(gate_up, s->stream);
 
-    struct product_args down = product_of(s->a.stream, l->down, s->a.inner_one);
+    struct product_args down = product_of(s, s->a.stream, l->down, s->a.inner_one);
     down.add = true;
     down.stamp = marks_stamp(s->marks, layer + 1);
     launch_product(down, s->stream);
@@ -214,7 +218,7 @@ static bool launch_step_layer(const struct backend_state *s, int layer, char *wh
 
 // The logits of the token whose stream that is, on their way to the host.
 static bool launch_logits(const struct backend_state *s, const float *stream, char *why) {
-    struct product_args head = product_of(s->a.logits, s->weights.output, stream);
+    struct product_args head = product_of(s, s->a.logits, s->weights.output, stream);
     head.norm = s->weights.output_norm;
     head.epsilon = s->model->shape.norm_epsilon;
     launch_product(head, s->stream);
@@ -735,6 +739,7 @@ static bool set_up(struct backend_state *s, const struct backend_opts *opts, cha
                       why) ||
         !device_weights_plan(&s->weights, s->model, why))
         return false;
+    s->most_blocks = prop.multiProcessorCount * RESIDENT_BLOCKS;
     snprintf(s->device_name, sizeof s->device_name, "%.95s", prop.name);
     set_sizes(s, opts);
     return take_memory(s, why) && gemm_create(&s->gemm, why) &&

@@ -59,7 +59,15 @@ size_t matrix_row_bytes(enum weight_type type, int stride) {
 struct input {
     const float *numbers, *norm; // norm may be NULL
     float epsilon;
+    float scale;    // of the norm, once known
+    bool is_staged; // it lies in shared memory, scale is known
 };
+
+static __device__ __forceinline__ struct input input_of(const float *numbers, const float *norm,
+                                                        float epsilon) {
+    struct input in = {numbers, norm, epsilon, 1, false};
+    return in;
+}
 
 // A chunk of it. Formats without blocks: floats; with blocks: bytes, a scale and the
 // bytes' sum for every 32.
@@ -213,11 +221,12 @@ static __device__ __forceinline__ void add_chunk(float (&sums)[R], const unsigne
 }
 
 // sums[r] = row rows[r] of m times the input, in every lane. is_mine false: the warp
-// only helps to stage. All threads of the block come here.
+// only helps to stage. All threads of the block come here. Called again with the same
+// input it stages only what is too long to stay in shared memory.
 template <enum weight_type W, int R>
 static __device__ __forceinline__ void multiply_rows(float (&sums)[R], const struct matrix &m,
                                                      const int (&rows)[R], bool is_mine,
-                                                     const struct input &in) {
+                                                     struct input &in) {
     SHARED(float, parts, WARPS);
     SHARED_DYNAMIC(unsigned char, shared);
     const unsigned char *data[R];
@@ -235,9 +244,11 @@ static __device__ __forceinline__ void multiply_rows(float (&sums)[R], const str
     for (int from = 0; from < m.stride; from += CHUNK) {
         int count = m.stride - from < CHUNK ? m.stride - from : (int)CHUNK;
         struct staged x = staged_in<W>(shared, count);
-        __syncthreads();
-        stage<W>(x, in, m.cols, from, count, &squares);
-        __syncthreads();
+        if (!in.is_staged || m.stride > CHUNK) { // the same for all
+            __syncthreads();
+            stage<W>(x, in, m.cols, from, count, &squares);
+            __syncthreads();
+        }
         if (is_mine)
             add_chunk<W, R>(sums, data, scales, x, count);
         UNROLL
@@ -247,20 +258,25 @@ static __device__ __forceinline__ void multiply_rows(float (&sums)[R], const str
                 scales[r] += count / BLOCK_VALUES;
         }
     }
+    if (in.norm && !in.is_staged) { // the same for all
+        float mean = block_sum(squares, parts) / (float)m.cols;
+        in.scale = 1 / sqrtf(mean + in.epsilon);
+    }
+    in.is_staged = true;
     UNROLL
     for (int r = 0; r < R; r++)
-        sums[r] = warp_sum(sums[r]);
-    if (in.norm) { // the same for all
-        float mean = block_sum(squares, parts) / (float)m.cols;
-        float scale = 1 / sqrtf(mean + in.epsilon);
-        UNROLL
-        for (int r = 0; r < R; r++)
-            sums[r] *= scale;
-    }
+        sums[r] = warp_sum(sums[r]) * in.scale;
 }
 
 static int blocks_of(int rows, int rows_each) {
     return (rows + WARPS * rows_each - 1) / (WARPS * rows_each);
+}
+
+// Where there are many times more rows than the card takes at once, a block stays and
+// takes several groups of them: it stages the input only once. Else one group each.
+static int staying_blocks(int rows, int most_blocks) {
+    int blocks = blocks_of(rows, 1);
+    return most_blocks > 0 && blocks > 4 * most_blocks ? most_blocks : blocks;
 }
 
 #define FOR_EVERY_TYPE(type, kernel, grid, shared, stream, args)                                   \
@@ -296,12 +312,12 @@ static __device__ __forceinline__ void keep(const struct cache &cache, void *hal
 }
 
 template <enum weight_type W>
-KERNEL void __launch_bounds__(THREADS) qkv_kernel(struct qkv_args args) {
+KERNEL void __launch_bounds__(THREADS, RESIDENT_BLOCKS) qkv_kernel(struct qkv_args args) {
     const int row = 2 * ((int)blockIdx.x * WARPS + warp_of());
     const int rows[2] = {row, row + 1};
     const bool is_mine = row < args.weights.rows;
     float pair[2];
-    struct input in = {args.stream, args.norm, args.epsilon};
+    struct input in = input_of(args.stream, args.norm, args.epsilon);
     multiply_rows<W, 2>(pair, args.weights, rows, is_mine, in);
     if (!is_mine || lane_of() != 0)
         return;
@@ -333,38 +349,43 @@ void launch_qkv(const struct qkv_args &args, cudaStream_t stream) {
 // --- Products that go out, or add to the stream ---
 
 template <enum weight_type W>
-KERNEL void __launch_bounds__(THREADS) product_kernel(struct product_args args) {
-    const int rows[1] = {(int)blockIdx.x * WARPS + warp_of()};
-    const bool is_mine = rows[0] < args.weights.rows;
-    float sum[1];
-    struct input in = {args.in, args.norm, args.epsilon};
-    multiply_rows<W, 1>(sum, args.weights, rows, is_mine, in);
-    if (is_mine && lane_of() == 0)
-        args.out[rows[0]] = args.add ? args.out[rows[0]] + sum[0] : sum[0];
+KERNEL void __launch_bounds__(THREADS, RESIDENT_BLOCKS) product_kernel(struct product_args args) {
+    struct input in = input_of(args.in, args.norm, args.epsilon);
+    for (int first = (int)blockIdx.x * WARPS; first < args.weights.rows;
+         first += (int)gridDim.x * WARPS) {
+        const int rows[1] = {first + warp_of()};
+        const bool is_mine = rows[0] < args.weights.rows;
+        float sum[1];
+        multiply_rows<W, 1>(sum, args.weights, rows, is_mine, in);
+        if (is_mine && lane_of() == 0)
+            args.out[rows[0]] = args.add ? args.out[rows[0]] + sum[0] : sum[0];
+    }
     put_stamp(args.stamp);
 }
 
 void launch_product(const struct product_args &args, cudaStream_t stream) {
     const struct matrix &m = args.weights;
-    FOR_EVERY_TYPE(m.type, product_kernel, blocks_of(m.rows, 1), staged_bytes(m.type, m.stride),
-                   stream, args);
+    FOR_EVERY_TYPE(m.type, product_kernel, staying_blocks(m.rows, args.most_blocks),
+                   staged_bytes(m.type, m.stride), stream, args);
 }
 
 template <enum weight_type W>
-KERNEL void __launch_bounds__(THREADS) gate_up_kernel(struct gate_up_args args) {
-    const int half = args.weights.rows / 2, row = (int)blockIdx.x * WARPS + warp_of();
-    const int rows[2] = {row, half + row};
-    float pair[2];
-    struct input in = {args.stream, args.norm, args.epsilon};
-    multiply_rows<W, 2>(pair, args.weights, rows, row < half, in);
-    if (row < half && lane_of() == 0)
-        args.inner[row] = pair[0] / (1 + expf(-pair[0])) * pair[1];
+KERNEL void __launch_bounds__(THREADS, RESIDENT_BLOCKS) gate_up_kernel(struct gate_up_args args) {
+    const int half = args.weights.rows / 2;
+    struct input in = input_of(args.stream, args.norm, args.epsilon);
+    for (int first = (int)blockIdx.x * WARPS; first < half; first += (int)gridDim.x * WARPS) {
+        const int row = first + warp_of(), rows[2] = {row, half + row};
+        float pair[2];
+        multiply_rows<W, 2>(pair, args.weights, rows, row < half, in);
+        if (row < half && lane_of() == 0)
+            args.inner[row] = pair[0] / (1 + expf(-pair[0])) * pair[1];
+    }
 }
 
 void launch_gate_up(const struct gate_up_args &args, cudaStream_t stream) {
     const struct matrix &m = args.weights;
-    FOR_EVERY_TYPE(m.type, gate_up_kernel, blocks_of(m.rows / 2, 1), staged_bytes(m.type, m.stride),
-                   stream, args);
+    FOR_EVERY_TYPE(m.type, gate_up_kernel, staying_blocks(m.rows / 2, args.most_blocks),
+                   staged_bytes(m.type, m.stride), stream, args);
 }
 
 // --- Attention ---

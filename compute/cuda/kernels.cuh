@@ -15,6 +15,7 @@ enum {
     BLOCK_VALUES = 32,   // of Q8_0 and Q4_0
     MOST_HEAD_DIM = 128, // that the attention kernels have registers for
     MOST_SPLITS = 64,    // of the cache in one step's attention
+    RESIDENT_BLOCKS = 3, // of a kernel that reads a matrix, on one multiprocessor
 };
 
 // A matrix: y = W x. Rows start `stride` numbers apart, a multiple of 16 bytes; what
@@ -107,6 +108,7 @@ struct product_args {
     const float *norm; // [cols]: in is RMS-normalised first; NULL: not
     float epsilon;
     bool add;
+    int most_blocks; // that the card takes at once; 0: not known
     struct stamp stamp;
 };
 void launch_product(const struct product_args &args, cudaStream_t stream);
@@ -117,6 +119,7 @@ struct gate_up_args {
     struct matrix weights; // rows of gate, then those of up
     const float *stream, *norm;
     float epsilon;
+    int most_blocks;
 };
 void launch_gate_up(const struct gate_up_args &args, cudaStream_t stream);
 

@@ -219,6 +219,7 @@ static void check_product(size_t format, int rows, int cols, bool has_norm) {
     args.in = in.at;
     args.norm = has_norm ? norm.at : NULL;
     args.epsilon = (float)epsilon;
+    args.most_blocks = 2; // more than 64 rows: a block takes several groups
     args.stamp = {slot.at, arrived.at};
     arrived.at[0] = 0;
     slot.at[0] = 0;
@@ -252,7 +253,8 @@ static void in_every_order(void (*check)(void)) {
 static void check_products(void) {
     static const int sizes[][2] = {{1, 8},   {3, 20},    {8, 64},   {9, 172},   {17, 32},
                                    {2, 160}, {3, 4096},  {9, 4128}, {2, 4100},  {2, 8224},
-                                   {1, 1},   {16, 1024}, {5, 4092}, {1, 12288}, {2, 2080}};
+                                   {1, 1},   {16, 1024}, {5, 4092}, {1, 12288}, {2, 2080},
+                                   {65, 64}, {83, 172},  {73, 4160}};
     for (size_t f = 0; f < sizeof formats / sizeof formats[0]; f++) {
         for (auto &size : sizes) {
             if (fits(f, size[1])) {
@@ -277,7 +279,7 @@ static void check_gate_ups(void) {
             device<float> in((size_t)size[1]), norm((size_t)size[1]), out((size_t)size[0]);
             fill(in);
             fill(norm);
-            struct gate_up_args args = {out.at, m->matrix, in.at, norm.at, (float)epsilon};
+            struct gate_up_args args = {out.at, m->matrix, in.at, norm.at, (float)epsilon, 2};
             launch_gate_up(args, NULL);
             numbers wanted =
                 swiglu(times(m->values, normed(values_of(in), values_of(norm), epsilon)));

@@ -505,6 +505,7 @@ int main(void) {
         cmocka_unit_test_setup(without_a_graph_the_bits_are_the_same_and_it_says_so, setup),
         cmocka_unit_test_setup(a_graph_that_fails_later_is_dropped_once, setup),
         cmocka_unit_test_setup(marks_lie_within_the_pass_however_they_are_made, setup),
+        cmocka_unit_test_setup(a_coarse_clock_gives_way_to_events, setup),
         cmocka_unit_test_setup(a_prefill_can_be_stopped_and_the_cache_then_holds_what_came_before,
                                setup),
         cmocka_unit_test_setup(a_pass_without_logits_keeps_its_tokens, setup),
