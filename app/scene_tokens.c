@@ -9,37 +9,12 @@
 static const char LEAD[] = "\xE2\x96\x81"; // U+2581, SentencePiece's space
 enum { LEAD_BYTES = 3, MAX_SEQUENCE = 4 };
 
-// Bytes of the UTF-8 sequence that begins with `first`, 0 = it can't begin one.
-static int sequence_bytes(unsigned char first) {
-    if (first < 0x80)
-        return 1;
-    if (first >= 0xC2 && first <= 0xDF)
-        return 2;
-    if ((first & 0xF0) == 0xE0)
-        return 3;
-    return first >= 0xF0 && first <= 0xF4 ? 4 : 0;
-}
-
-// Length of the whole, valid sequence at s[0 .. n), 0 = none (RFC 3629: no
-// overlong forms, no surrogates, at most U+10FFFF).
-static int valid_sequence(const unsigned char *s, size_t n) {
-    int bytes = n > 0 ? sequence_bytes(s[0]) : 0;
-    if (bytes == 0 || (size_t)bytes > n)
-        return 0;
-    for (int i = 1; i < bytes; i++)
-        if ((s[i] & 0xC0) != 0x80)
-            return 0;
-    bool overlong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
-    bool beyond = (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF4 && s[1] > 0x8F);
-    return overlong || beyond ? 0 : bytes;
-}
-
-static bool is_valid_utf8(const unsigned char *s, size_t n) {
+static bool is_valid_utf8(const char *s, size_t n) {
     for (size_t i = 0; i < n;) {
-        int bytes = valid_sequence(s + i, n - i);
+        size_t bytes = run_utf8_length(s + i, n - i);
         if (bytes == 0)
             return false;
-        i += (size_t)bytes;
+        i += bytes;
     }
     return true;
 }
@@ -58,7 +33,7 @@ static bool append(struct view_token *out, size_t *at, const char *s, size_t n) 
 }
 
 // What stands for a white space or control character, NULL = itself.
-static const char *sign_of(const unsigned char *s, int bytes) {
+static const char *sign_of(const unsigned char *s, size_t bytes) {
     if (bytes == LEAD_BYTES && memcmp(s, LEAD, LEAD_BYTES) == 0)
         return "\xE2\x90\xA3"; // open box
     if (bytes == 2 && s[0] == 0xC2 && s[1] < 0xA0)
@@ -101,13 +76,13 @@ static void put_text(struct view_token *out, const unsigned char *s, size_t n) {
         i = 1;
     }
     for (; i < n;) {
-        int bytes = valid_sequence(s + i, n - i);
+        size_t bytes = run_utf8_length((const char *)s + i, n - i);
         const char *sign = sign_of(s + i, bytes);
         is_blank = is_blank && sign != NULL;
         const char *piece = sign ? sign : (const char *)s + i;
-        if (!append(out, &at, piece, sign ? strlen(sign) : (size_t)bytes))
+        if (!append(out, &at, piece, sign ? strlen(sign) : bytes))
             break;
-        i += (size_t)bytes;
+        i += bytes;
     }
     out->look = is_blank ? TOKEN_BLANK : TOKEN_WORD;
 }
@@ -140,7 +115,7 @@ static void join_bytes(struct view *view, const struct run *run, int last) {
         memmove(joined + 1, joined, (size_t)count);
         joined[0] = (unsigned char)s[0];
         count++;
-        if (valid_sequence(joined, (size_t)count) != count)
+        if (run_utf8_length((const char *)joined, (size_t)count) != (size_t)count)
             continue;
         for (int i = 1; i < count; i++)
             snprintf(view->tokens[last - i].text, VIEW_TOKEN_BYTES, "\xE2\x8B\xAF");
@@ -166,7 +141,7 @@ void scene_put_tokens(struct view *view, const struct scene_seen *seen) {
         out->is_prefill = i == run->info.prompt_tokens && run->info.counting == RUN_ENGINE;
         if (run->tokens[i].is_control)
             put_control(out, s, bytes);
-        else if (bytes > 0 && is_valid_utf8((const unsigned char *)s, bytes))
+        else if (bytes > 0 && is_valid_utf8(s, bytes))
             put_text(out, (const unsigned char *)s, bytes);
         else
             put_hex(out, (const unsigned char *)s, bytes);

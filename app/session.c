@@ -196,27 +196,6 @@ static bool start_measuring(struct session *session, const struct options *optio
     return ok;
 }
 
-// Another prompt for the engine that is open.
-static bool change_prompt(struct session *session, const struct options *options, char why[256]) {
-    struct source *source = &session->source;
-    struct prompt prompt = {0};
-    if (!prompt_from_options(&prompt, engine_tokenizer(source->engine), options, why))
-        return false;
-    int room = engine_context(source->engine) - prompt.count;
-    int wanted = options->answer_tokens > 0 ? options->answer_tokens : 1;
-    if (room < wanted) {
-        prompt_clear(&prompt);
-        return why_set(why, "prompt and answer pass the model's %d tokens",
-                       engine_context(source->engine));
-    }
-    prompt_clear(&source->prompt);
-    source->prompt = prompt;
-    source->answer_limit = room < SOURCE_ANSWER_LIMIT ? room : SOURCE_ANSWER_LIMIT;
-    if (options->answer_tokens > 0)
-        source->answer_limit = options->answer_tokens;
-    return true;
-}
-
 bool session_measure(struct session *session, int prompt_tokens, int answer_tokens, int64_t wall_ns,
                      char why[256]) {
     if (!engine_is_there(session))
@@ -229,7 +208,7 @@ bool session_measure(struct session *session, int prompt_tokens, int answer_toke
     }
     options.answer_tokens = answer_tokens;
     engine_stop(session->source.engine);
-    return change_prompt(session, &options, why) &&
+    return source_change_prompt(&session->source, &options, why) &&
            start_measuring(session, &options, wall_ns, why);
 }
 

@@ -128,16 +128,35 @@ static bool open_fitting(struct source *source, const struct options *options, c
     return open_engine(source, options, 0, why) && refuse_length(source, options, why);
 }
 
+static void set_answer_limit(struct source *source, const struct options *options) {
+    int room = engine_context(source->engine) - source->prompt.count;
+    source->answer_limit = room < SOURCE_ANSWER_LIMIT ? room : SOURCE_ANSWER_LIMIT;
+    if (options->answer_tokens > 0)
+        source->answer_limit = options->answer_tokens;
+}
+
 bool source_open(struct source *out, const struct options *options, char why[256]) {
     *out = (struct source){0};
     if (!check_device(options, why) || !open_fitting(out, options, why)) {
         source_close(out);
         return false;
     }
-    int room = engine_context(out->engine) - out->prompt.count;
-    out->answer_limit = room < SOURCE_ANSWER_LIMIT ? room : SOURCE_ANSWER_LIMIT;
-    if (options->answer_tokens > 0)
-        out->answer_limit = options->answer_tokens;
+    set_answer_limit(out, options);
+    return true;
+}
+
+bool source_change_prompt(struct source *source, const struct options *options, char why[256]) {
+    struct source changed = {.engine = source->engine};
+    if (!prompt_from_options(&changed.prompt, engine_tokenizer(source->engine), options, why))
+        return false;
+    if (context_needed(&changed, options) > engine_context(source->engine)) {
+        refuse_length(&changed, options, why);
+        prompt_clear(&changed.prompt);
+        return false;
+    }
+    prompt_clear(&source->prompt);
+    source->prompt = changed.prompt;
+    set_answer_limit(source, options);
     return true;
 }
 

@@ -28,6 +28,10 @@ struct source {
 bool source_open(struct source *out, const struct options *options, char why[256]);
 void source_close(struct source *source); // a zeroed one is fine
 
+// Takes the prompt that `options` ask for, on the engine that is open; stop the engine
+// first. False: the prompt is refused, or does not fit; the old one stays.
+bool source_change_prompt(struct source *source, const struct options *options, char why[256]);
+
 // What the options ask of the engine; points into `source`.
 struct engine_request source_request(const struct source *source, const struct options *options,
                                      int default_repeats);

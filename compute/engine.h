@@ -94,9 +94,9 @@ bool engine_is_busy(const struct engine *engine);
 // Moves a finished measurement out. False: not ENGINE_DONE, or taken already.
 bool engine_take(struct engine *engine, struct measure_result *out);
 
-// Called from the worker when the status changed, and when marks of the cold run
-// came, then at most once in GENERATE_WAKE_NS so as not to be measured itself. So
-// that a sleeping window wakes. Must be quick and thread-safe, must not call back.
+// Called from the worker when a stage begins or ends, at most once in ENGINE_WAKE_NS
+// while its runs are counted, and at most once in GENERATE_WAKE_NS while marks of the
+// cold run come: often enough for a sleeping window, too seldom to be measured. Must be quick and thread-safe, must not call back.
 // Set before the first engine_start. NULL: none.
 void engine_on_change(struct engine *engine, void (*wake)(void *context), void *context);
 

@@ -236,6 +236,27 @@ static void the_answer_may_fill_the_context_to_its_end(void **state) {
     source_close(&source);
 }
 
+static void another_prompt_takes_the_place_of_the_old_one_only_if_it_fits(void **state) {
+    struct source source;
+    char why[256] = "";
+    (void)state;
+    struct options options = defaults();
+    assert_true(source_open(&source, &options, why));
+    options.prompt_tokens = 64;
+    options.answer_tokens = 5;
+    assert_true(source_change_prompt(&source, &options, why));
+    assert_int_equal(source.prompt.count, 64);
+    assert_int_equal(source.answer_limit, 5);
+    options.prompt_tokens = engine_context(source.engine) - 4;
+    assert_false(source_change_prompt(&source, &options, why));
+    assert_non_null(strstr(why, "limit"));
+    assert_int_equal(source.prompt.count, 64);
+    assert_int_equal(source.answer_limit, 5);
+    options.answer_tokens = 4;
+    assert_true(source_change_prompt(&source, &options, why));
+    source_close(&source);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lessons_have_their_exact_figures_under_either_counting),
@@ -247,6 +268,7 @@ int main(void) {
         cmocka_unit_test(a_run_file_without_an_answer_is_refused),
         cmocka_unit_test(what_cannot_be_measured_says_why_in_one_line),
         cmocka_unit_test(the_answer_may_fill_the_context_to_its_end),
+        cmocka_unit_test(another_prompt_takes_the_place_of_the_old_one_only_if_it_fits),
     };
     setenv("TOKENDRIP_ASSETS", TOKENDRIP_SOURCE_DIR "/assets", 1);
     if (!mkdtemp(folder))
