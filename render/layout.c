@@ -1,6 +1,6 @@
 // The arithmetic of the picture: bands from top to bottom, each as high as its
 // text needs, and the grid takes the rest. When the text is so large that the grid
-// would starve, first lines are given up, then drip height, then text size. What a
+// would starve, first drip height is given up, then lines, then text size. What a
 // few layers leave over makes the drip longer, then the gaps wider, so that there
 // is no hole in the middle. Integers only; no fonts are asked, so widths of texts
 // are estimates in em and the painters shrink or cut what does not fit.
@@ -214,7 +214,7 @@ static int readouts_per_row(const struct layout *l, const struct sizes *s) {
 // Lines the whole answer would need, by an average tile.
 static int lines_wanted(const struct layout *l, const struct sizes *s) {
     int room = s->width - l->margin_px - l->grid.x;
-    int64_t need = (int64_t)l->input.answer_limit * em(l->answer_px, 33);
+    int64_t need = (int64_t)l->input.answer_limit * em(l->answer_px, 48);
     int64_t lines = (need + room - 1) / room;
     bool is_tall = s->height > s->width;
     int most = is_tall ? LAYOUT_MAX_LINES : 3;
@@ -258,14 +258,15 @@ static int fixed_height(const struct layout *l, const struct sizes *s) {
     return sum;
 }
 
-// Gives up lines, drip height and read-out notes until the grid has its minimum.
+// Gives up drip height, then lines and read-out notes until the grid has its minimum.
 // False: the text is too large.
 static bool fit_height(const struct layout *l, struct sizes *s) {
-    int comfortable = max(s->min_grid, part(s->reference, 270));
-    s->lines = lines_wanted(l, s);
-    while (s->lines > 1 && s->height - fixed_height(l, s) < comfortable)
-        s->lines--;
+    int comfortable = max(s->min_grid, part(s->reference, 235));
     int least_drip = part(s->reference, 80);
+    int lent = max(0, s->drip - least_drip);
+    s->lines = lines_wanted(l, s);
+    while (s->lines > 1 && s->height - fixed_height(l, s) + lent < comfortable)
+        s->lines--;
     int missing = comfortable - (s->height - fixed_height(l, s));
     if (missing > 0)
         s->drip = max(least_drip, s->drip - missing);

@@ -357,6 +357,27 @@ static void numbers_out_of_range_are_brought_into_it(void **state) {
     assert_int_equal(layout_column_x(&l, 2000000000), l.grid.x + l.grid.w);
 }
 
+// Average tiles are wider than one would think: one line for them all hides the first.
+static void an_answer_of_24_tokens_has_room_for_all_of_it(void **state) {
+    (void)state;
+    static const int sizes[][2] = {{1024, 768}, {1280, 720}, {1920, 1080}, {3840, 2160}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct layout_input in = {
+            .width_px = sizes[i][0],
+            .height_px = sizes[i][1],
+            .mode = LAYOUT_STAGE,
+            .layers = 8,
+            .prompt_tokens = 18,
+            .columns = 41,
+            .answer_limit = 24,
+            .readouts = 6,
+        };
+        struct layout l;
+        assert_true(layout_make(&l, &in));
+        assert_true(l.answer_lines >= 2);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_is_inside_the_target_and_apart),
@@ -373,6 +394,7 @@ int main(void) {
         cmocka_unit_test(equal_inputs_give_equal_layouts),
         cmocka_unit_test(a_target_that_is_too_small_is_refused_with_a_layout_for_the_least),
         cmocka_unit_test(numbers_out_of_range_are_brought_into_it),
+        cmocka_unit_test(an_answer_of_24_tokens_has_room_for_all_of_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
