@@ -81,6 +81,79 @@ if(TOKENDRIP_HAS_TESTS)
     tokendrip_test(test_window render tokendrip_render unit)
     target_link_libraries(test_draw PRIVATE PkgConfig::SDL2)
     target_link_libraries(test_window PRIVATE PkgConfig::SDL2)
+    # Plugins for test_backend_load: name, interface version, whether there is a card.
+    tokendrip_test(test_backend_load compute tokendrip_compute unit)
+    target_compile_definitions(test_backend_load PRIVATE
+        TOKENDRIP_TEST_PLUGINS="${CMAKE_BINARY_DIR}/tests")
+    foreach(plugin "good BACKEND_ABI 1 tokendrip_backend" "old 0 1 tokendrip_backend"
+            "other BACKEND_ABI 1 something_else" "alone BACKEND_ABI 0 tokendrip_backend")
+        separate_arguments(plugin)
+        list(GET plugin 0 kind)
+        list(GET plugin 1 abi)
+        list(GET plugin 2 is_there)
+        list(GET plugin 3 symbol)
+        add_library(plugin_${kind} MODULE ${CMAKE_SOURCE_DIR}/tests/compute/backend_plugin.c)
+        target_include_directories(plugin_${kind} PRIVATE ${CMAKE_SOURCE_DIR})
+        target_compile_definitions(plugin_${kind} PRIVATE PLUGIN_ABI=${abi}
+            PLUGIN_IS_THERE=${is_there} PLUGIN_SYMBOL=${symbol})
+        target_link_libraries(plugin_${kind} PRIVATE tokendrip_flags)
+        set_target_properties(plugin_${kind} PROPERTIES PREFIX ""
+            LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+        add_dependencies(test_backend_load plugin_${kind})
+    endforeach()
+
+    # The CUDA backend with its kernels on the host, see cuda_on_host.h.
+    include(CheckLanguage)
+    check_language(CXX)
+    if(CMAKE_CXX_COMPILER)
+        enable_language(CXX)
+        add_library(tokendrip_on_host STATIC ${CMAKE_SOURCE_DIR}/tests/cuda_on_host.cpp
+            ${CMAKE_SOURCE_DIR}/tests/cuda/gemm_on_host.cpp)
+        foreach(name backend_cuda decode marks prefill rates weights weights_cuda)
+            file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/on_host/${name}.cpp
+                 CONTENT "#include \"compute/cuda/${name}.cu\"\n")
+            target_sources(tokendrip_on_host PRIVATE ${CMAKE_BINARY_DIR}/on_host/${name}.cpp)
+        endforeach()
+        target_include_directories(tokendrip_on_host PUBLIC ${CMAKE_SOURCE_DIR})
+        target_compile_definitions(tokendrip_on_host PUBLIC _GNU_SOURCE)
+        target_compile_features(tokendrip_on_host PUBLIC cxx_std_17)
+        target_compile_options(tokendrip_on_host PUBLIC -Wall -Wextra -ffp-contract=off
+            $<$<CXX_COMPILER_ID:GNU>:-Wno-format-truncation>
+            $<$<BOOL:${TOKENDRIP_WERROR}>:-Werror>)
+        target_link_libraries(tokendrip_on_host PUBLIC tokendrip_compute)
+        if(TOKENDRIP_SANITIZE)
+            target_compile_options(tokendrip_on_host PUBLIC -fsanitize=${TOKENDRIP_SANITIZE}
+                                   -fno-omit-frame-pointer -fno-sanitize-recover=all)
+            target_link_options(tokendrip_on_host PUBLIC -fsanitize=${TOKENDRIP_SANITIZE})
+        endif()
+        foreach(name emulation cuda_kernels forward)
+            add_executable(test_${name} ${CMAKE_SOURCE_DIR}/tests/cuda/test_${name}.cpp
+                           ${CMAKE_SOURCE_DIR}/tests/compute/gguf_builder.c)
+            target_compile_definitions(test_${name} PRIVATE ${TOKENDRIP_TEST_DEFINITIONS})
+            target_link_libraries(test_${name} PRIVATE tokendrip_on_host PkgConfig::CMOCKA)
+            set_target_properties(test_${name} PROPERTIES
+                RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+            add_test(NAME test_${name} COMMAND test_${name})
+            set_tests_properties(test_${name} PROPERTIES LABELS unit TIMEOUT 300)
+        endforeach()
+        # The same on a real card; it skips with the reason where there is none.
+        if(TOKENDRIP_HAS_CUDA)
+            add_executable(test_gpu ${CMAKE_SOURCE_DIR}/tests/cuda/test_gpu.cpp)
+            target_include_directories(test_gpu PRIVATE ${CMAKE_SOURCE_DIR})
+            target_compile_features(test_gpu PRIVATE cxx_std_17)
+            target_compile_definitions(test_gpu PRIVATE _GNU_SOURCE ${TOKENDRIP_TEST_DEFINITIONS})
+            target_compile_options(test_gpu PRIVATE -Wall -Wextra
+                $<$<BOOL:${TOKENDRIP_WERROR}>:-Werror>)
+            target_link_libraries(test_gpu PRIVATE tokendrip_compute PkgConfig::CMOCKA)
+            set_target_properties(test_gpu PROPERTIES
+                RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+            add_test(NAME test_gpu COMMAND test_gpu $<TARGET_FILE:tokendrip_cuda>)
+            set_tests_properties(test_gpu PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 TIMEOUT 600)
+        endif()
+    else()
+        message(STATUS "tests of the CUDA kernels: off (no C++ compiler: apt-get install g++)")
+    endif()
+
     tokendrip_test(test_view render tokendrip_render unit ${sample})
     tokendrip_test(test_layout render tokendrip_render unit)
     tokendrip_test(test_paint render tokendrip_render unit ${sample})
@@ -113,6 +186,9 @@ if(TOKENDRIP_HAS_TESTS)
             ENVIRONMENT "TOKENDRIP=$<TARGET_FILE:tokendrip>;SOURCE_DIR=${CMAKE_SOURCE_DIR};TOKENDRIP_TESTDATA=${TOKENDRIP_TESTDATA}")
     endfunction()
     tokendrip_cli(include_rule cli ${cli}/check_includes.py ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+    if(TOKENDRIP_HAS_CUDA)
+        tokendrip_cli(spills cli ${cli}/check_spills.py ${TOKENDRIP_NVCC} ${CMAKE_SOURCE_DIR})
+    endif()
     tokendrip_cli(commands cli ${cli}/test_commands.py)
     tokendrip_cli(record_cli cli ${cli}/test_record.py)
     tokendrip_cli(window window ${cli}/window_test.py $<TARGET_FILE:tokendrip>)
