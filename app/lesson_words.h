@@ -1,0 +1,22 @@
+// The words of the panel that every lesson file must have: their keys, how long each
+// may be where it is drawn, and which {names} it may hold beside those of
+// lesson_values.h. The texts themselves are in assets/lessons/. A constant table.
+#ifndef APP_LESSON_WORDS_H
+#define APP_LESSON_WORDS_H
+
+#include <stdbool.h>
+
+enum { LESSON_MAX_WORDS = 160 };
+
+struct lesson_word_rule {
+    const char *key;
+    int most_chars;    // of the text as written, names and all
+    const char *extra; // names that the caller of lesson_say adds: "count longest", or ""
+    bool has_terms;    // may hold [words] of the glossary
+};
+
+// All of them, in the order in which a file should list them.
+const struct lesson_word_rule *lesson_word_rules(int *count);
+int lesson_word_index(const char *key); // -1: no such key
+
+#endif

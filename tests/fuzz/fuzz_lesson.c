@@ -1,0 +1,100 @@
+// Fuzz target for lesson files: whatever is accepted must give pages and words of whole
+// UTF-8 with closed marks for a run in both countings; whatever is not, a reason of one
+// line. Seeds: assets/lessons/. Input that begins with "!" is no file but changes to a
+// small lesson, {two bytes of place, one byte} each, so that without seeds, too, more
+// than the outermost braces is reached.
+#include "app/lesson.h"
+#include "compute/schedule.h"
+#include "tests/app/small_lesson.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+// libFuzzer reports an abort as a finding, with the input that led to it.
+static void must(bool holds) {
+    if (!holds)
+        abort();
+}
+
+static void check_text(const char *text) {
+    bool in_term = false;
+    for (size_t length = strlen(text), sign; length > 0; text += sign, length -= sign) {
+        sign = run_utf8_length(text, length);
+        must(sign > 0);
+        bool is_begin = *text == LESSON_TERM_BEGIN, is_end = *text == LESSON_TERM_END;
+        must(!(is_begin && in_term) && !(is_end && !in_term));
+        in_term = is_begin || (in_term && !is_end);
+        must((unsigned char)*text >= 0x20 || is_begin || is_end || *text == '\n');
+    }
+    must(!in_term);
+}
+
+static struct run *small_run(enum run_counting counting) {
+    static char unit_name[] = "u";
+    struct schedule schedule = {.unit_ns = 1000,
+                                .layers = 2,
+                                .prefill_per_token = 3,
+                                .step = 5,
+                                .prompt_tokens = 3,
+                                .answer_tokens = 3};
+    struct run *run = NULL;
+    char why[256];
+    memcpy(schedule.unit, unit_name, sizeof unit_name);
+    must(schedule_run(&run, &schedule, counting, 0, 0, why));
+    return run;
+}
+
+static void check_pages(const struct lesson *lesson, const struct run *run) {
+    struct lesson_place place = {0, 0};
+    struct lesson_page page;
+    do {
+        lesson_page(&page, lesson, place, run, lesson_step_ns(lesson, place, run));
+        check_text(page.title);
+        check_text(page.summary);
+        check_text(page.takeaway);
+        for (int i = 0; i < page.block_count; i++)
+            check_text(page.blocks[i].text);
+    } while (lesson_move(lesson, &place, 1, run));
+}
+
+static void check_words(const struct lesson *lesson, const struct run *run) {
+    int count = 0;
+    const char *const *keys = lesson_word_keys(&count);
+    for (int i = 0; i < count; i++) {
+        char text[160];
+        lesson_say(text, sizeof text, lesson, keys[i], run, 7000, NULL);
+        check_text(text);
+    }
+}
+
+static void check_file(const char *text, size_t bytes) {
+    struct lesson *lesson = NULL;
+    char why[256];
+    if (!lesson_load_text(&lesson, "fuzz", text, bytes, why)) {
+        must(!lesson && strncmp(why, "fuzz:", 5) == 0 && !strchr(why, '\n'));
+        return;
+    }
+    for (int counting = RUN_ENGINE; counting <= RUN_CHARGED; counting++) {
+        struct run *run = small_run((enum run_counting)counting);
+        check_pages(lesson, run);
+        check_words(lesson, run);
+        run_destroy(run);
+    }
+    lesson_destroy(lesson);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size == 0 || data[0] != '!') {
+        check_file((const char *)data, size);
+        return 0;
+    }
+    char *text = small_lesson();
+    size_t bytes = strlen(text);
+    for (size_t i = 1; i + 3 <= size; i += 3)
+        text[(size_t)(data[i] << 8 | data[i + 1]) % bytes] = (char)data[i + 2];
+    check_file(text, bytes);
+    free(text);
+    return 0;
+}
