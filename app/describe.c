@@ -3,7 +3,7 @@
 #include "describe.h"
 
 #include "compute/gguf.h"
-#include "compute/why.h"
+#include "exhibit.h"
 #include "scene.h"
 #include "signals.h"
 #include "source.h"
@@ -170,11 +170,41 @@ static void print_cache(FILE *out, const struct run *run, int64_t at_ns) {
     fprintf(out, ", %s\n", size);
 }
 
-void describe_block(FILE *out, const struct run *run, int event) {
+// The line of the chapter that follows the run. False: no lesson, or no such chapter.
+static bool find_summary(struct lesson_page *page, const struct lesson *lesson,
+                         const struct run *run, int event) {
+    if (!lesson)
+        return false;
+    for (int chapter = 0; chapter < lesson_chapters(lesson); chapter++) {
+        if (!lesson_follows_run(lesson, chapter))
+            continue;
+        struct lesson_place place = {chapter, event};
+        lesson_page(page, lesson, place, run, run_event_ns(run, event));
+        return page->summary[0] != '\0';
+    }
+    return false;
+}
+
+void describe_step(FILE *out, const struct lesson *lesson, const struct run *run, int event) {
+    struct lesson_page page;
+    char line[DESCRIBE_LINE_BYTES];
+    if (find_summary(&page, lesson, run, event)) {
+        fprintf(out, "%s\n", page.summary);
+    } else {
+        describe_event(line, sizeof line, run, event);
+        fprintf(out, "%s.\n", line);
+    }
+    fflush(out);
+}
+
+void describe_block(FILE *out, const struct lesson *lesson, const struct run *run, int event) {
+    struct lesson_page page;
     char line[DESCRIBE_LINE_BYTES];
     int64_t at_ns = run_event_ns(run, event);
     describe_event(line, sizeof line, run, event);
     fprintf(out, "%d. %s.\n", event + 1, line);
+    if (find_summary(&page, lesson, run, event))
+        fprintf(out, "   In short: %s\n", page.summary);
     if (event == 0)
         print_prompt(out, run);
     print_cache(out, run, at_ns);
@@ -222,24 +252,38 @@ static void print_totals(FILE *out, const struct run *run) {
     fputc('\n', out);
 }
 
-void describe_run(FILE *out, const struct run *run) {
+void describe_run(FILE *out, const struct lesson *lesson, const struct run *run) {
     int events = run_events(run);
     print_origin(out, run);
     fprintf(out, "%d prompt token%s, %d answer token%s, %d layer%s, %d events\n\n",
             run->info.prompt_tokens, plural(run->info.prompt_tokens), run->answer_count,
             plural(run->answer_count), run->info.layers, plural(run->info.layers), events);
     for (int event = 0; event < events; event++) {
-        describe_block(out, run, event);
+        describe_block(out, lesson, run, event);
         fputc('\n', out);
     }
     print_totals(out, run);
 }
 
+// What was asked for must be there; the program's own English lesson may be missing,
+// the walk is whole without it.
+static bool open_lesson(struct lesson **out, const struct options *options, char *why) {
+    if (exhibit_lesson(out, options, why))
+        return true;
+    *out = NULL;
+    return !options->lesson_path && (!options->language || strcmp(options->language, "en") == 0);
+}
+
 int describe_command(const struct options *options, char why[256]) {
     struct run *run = NULL;
-    if (!source_run(&run, options, why))
-        return signals_stop_asked() ? EXIT_STOPPED : EXIT_FAILED;
-    describe_run(stdout, run);
+    struct lesson *lesson = NULL;
+    if (!open_lesson(&lesson, options, why))
+        return EXIT_FAILED;
+    why[0] = '\0';
+    bool ok = source_run(&run, options, why);
+    if (ok)
+        describe_run(stdout, lesson, run);
+    lesson_destroy(lesson);
     run_destroy(run);
-    return EXIT_OK;
+    return ok ? EXIT_OK : signals_stop_asked() ? EXIT_STOPPED : EXIT_FAILED;
 }

@@ -1,10 +1,13 @@
 // The walk of a run as text, one block an event: what a still shows, for people
 // who read or listen instead of looking, and for tests. The same times, counts
-// and words of origin as on the screen; nothing that the run does not hold.
+// and words of origin as on the screen; nothing that the run does not hold. With a
+// lesson at hand, also its one line about each event, in its language; NULL for a
+// lesson leaves that out.
 #ifndef APP_DESCRIBE_H
 #define APP_DESCRIBE_H
 
 #include "compute/run.h"
+#include "lesson.h"
 #include "options.h"
 
 enum { DESCRIBE_LINE_BYTES = 1024 };
@@ -13,11 +16,15 @@ enum { DESCRIBE_LINE_BYTES = 1024 };
 // and what happened: `97 units, decode step 1: ...`.
 void describe_event(char *out, size_t bytes, const struct run *run, int event);
 
-// The block of an event: that line, then the KV cache and the answer so far.
-void describe_block(FILE *out, const struct run *run, int event);
+// The block of an event: that line, the lesson's, then the KV cache and the answer so far.
+void describe_block(FILE *out, const struct lesson *lesson, const struct run *run, int event);
 
 // Origin, every block, and a line of totals.
-void describe_run(FILE *out, const struct run *run);
+void describe_run(FILE *out, const struct lesson *lesson, const struct run *run);
+
+// One line about an event, at once on its way: for a screen reader that follows the
+// window. The lesson's line; describe_event's without a lesson. The run may still grow.
+void describe_step(FILE *out, const struct lesson *lesson, const struct run *run, int event);
 
 // Returns the exit code; `why` is "" or the one line to print.
 int describe_command(const struct options *options, char why[256]);

@@ -19,15 +19,18 @@ enum {
     MEASURES = PLAY | RECORD | MEASURE | DESCRIBE, // makes or shows a measurement
     SHOWS = PLAY | RECORD | DESCRIBE,              // can also show a saved run or a lesson
     DRAWS = PLAY | RECORD,
+    COMMON = OPTION_COMMON,
 
     MAX_TOKENS = RUN_MAX_TOKENS - 1,
+    MAX_CHAPTERS = 16,
+    MAX_PAGES = 3,
     NAME_COLUMNS = 31, // of --help
 };
 
 static const char *const clock_names[] = {"measured", "lesson", NULL};
 static const char *const counting_names[] = {"engine", "lesson", NULL};
 static const char *const weights_names[] = {"f16", "bf16", "q8_0", "q4_0", NULL};
-static const char *const mode_names[] = {"stage", "show", NULL};
+static const char *const mode_names[] = {"stage", "show", "lesson", "lab", NULL};
 static const char *const theme_names[] = {"dark", "projector", "contrast", NULL};
 
 #define FIELD(name) offsetof(struct options, name)
@@ -35,20 +38,20 @@ static const char *const theme_names[] = {"dark", "projector", "contrast", NULL}
 _Static_assert(sizeof(enum theme_id) == sizeof(int), "an enum is as large as an int");
 
 static const struct option_row rows[] = {
-    {"device", OPTION_DEVICE, MEASURES, FIELD(device), "auto|cpu|cuda[:N]", NULL, 0, 63,
+    {"device", OPTION_DEVICE, MEASURES | COMMON, FIELD(device), "auto|cpu|cuda[:N]", NULL, 0, 63,
      "where the model runs"},
-    {"model", OPTION_TEXT, MEASURES, FIELD(model_path), "FILE.gguf", NULL, 0, 0,
+    {"model", OPTION_TEXT, MEASURES | COMMON, FIELD(model_path), "FILE.gguf", NULL, 0, 0,
      "a model instead of the bundled one"},
-    {"shape", OPTION_TEXT, MEASURES, FIELD(shape), "NAME", NULL, 0, 0,
+    {"shape", OPTION_TEXT, MEASURES | COMMON, FIELD(shape), "NAME", NULL, 0, 0,
      "random weights, as many as llama-3-8b ..."},
     {"weights", OPTION_CHOICE, MEASURES, FIELD(weights), NULL, weights_names, WEIGHTS_F16, 0,
      "how --shape stores its numbers"},
-    {"prompt", OPTION_TEXT, MEASURES, FIELD(prompt), "TEXT", NULL, 0, 0, "what is asked"},
+    {"prompt", OPTION_TEXT, MEASURES | COMMON, FIELD(prompt), "TEXT", NULL, 0, 0, "what is asked"},
     {"prompt-file", OPTION_TEXT, MEASURES, FIELD(prompt_file), "FILE", NULL, 0, 0,
      "the prompt from a file, - from stdin"},
-    {"prompt-tokens", OPTION_INT, MEASURES, FIELD(prompt_tokens), "N", NULL, 1, MAX_TOKENS,
+    {"prompt-tokens", OPTION_INT, MEASURES | COMMON, FIELD(prompt_tokens), "N", NULL, 1, MAX_TOKENS,
      "a prompt of exactly N tokens"},
-    {"answer-tokens", OPTION_INT, MEASURES, FIELD(answer_tokens), "N", NULL, 1, MAX_TOKENS,
+    {"answer-tokens", OPTION_INT, MEASURES | COMMON, FIELD(answer_tokens), "N", NULL, 1, MAX_TOKENS,
      "exactly N answer tokens"},
     {"seed", OPTION_SEED, MEASURES, FIELD(seed), "N", NULL, 0, INT64_MAX,
      "for the sampler and a shape's weights"},
@@ -60,25 +63,39 @@ static const struct option_row rows[] = {
      "default: physical cores"},
     {"repeats", OPTION_INT, MEASURES, FIELD(repeats), "N", NULL, 1, MEASURE_MAX_REPEATS,
      "warm runs that count"},
-    {"run", OPTION_TEXT, SHOWS, FIELD(run_path), "FILE", NULL, 0, 0, "replay a saved run"},
-    {"clock", OPTION_CHOICE, SHOWS, FIELD(clock), NULL, clock_names, 0, 0,
+    {"run", OPTION_TEXT, SHOWS | COMMON, FIELD(run_path), "FILE", NULL, 0, 0, "replay a saved run"},
+    {"clock", OPTION_CHOICE, SHOWS | COMMON, FIELD(clock), NULL, clock_names, 0, 0,
      "this machine, or lesson units"},
-    {"schedule", OPTION_TEXT, SHOWS, FIELD(schedule), "NAME|FILE", NULL, 0, 0,
+    {"schedule", OPTION_TEXT, SHOWS | COMMON, FIELD(schedule), "NAME|FILE", NULL, 0, 0,
      "lesson: module-7, stage-0 or a file"},
     {"counting", OPTION_CHOICE, SHOWS, FIELD(counting), NULL, counting_names, COUNTING_ENGINE, 0,
      "who pays for the first token"},
-    {"mode", OPTION_CHOICE, DRAWS, FIELD(mode), NULL, mode_names, 0, 0,
-     "show: the stage alone, big type"},
-    {"theme", OPTION_CHOICE, DRAWS, FIELD(theme), NULL, theme_names, 0, 0, "colours"},
-    {"projector", OPTION_FLAG, DRAWS, FIELD(is_projector), NULL, NULL, 0, 1,
+    {"mode", OPTION_CHOICE, DRAWS | COMMON, FIELD(mode), NULL, mode_names, 0, 0,
+     "what is shown beside the stage"},
+    {"lesson", OPTION_TEXT, SHOWS | COMMON, FIELD(lesson_path), "FILE", NULL, 0, 0,
+     "a lesson file of your own"},
+    {"lang", OPTION_TEXT, SHOWS | COMMON, FIELD(language), "xx", NULL, 0, 0,
+     "the lesson's language: en, de"},
+    {"chapter", OPTION_INT, DRAWS, FIELD(chapter), "N", NULL, 1, MAX_CHAPTERS,
+     "where the lesson starts"},
+    {"page", OPTION_INT, DRAWS, FIELD(page), "N", NULL, 1, MAX_PAGES, "Lab's plots"},
+    {"compare", OPTION_TEXT, DRAWS, FIELD(compare_path), "FILE", NULL, 0, 0,
+     "a saved run to show beside, in Lab"},
+    {"describe", OPTION_FLAG, PLAY | COMMON, FIELD(is_describing), NULL, NULL, 0, 1,
+     "print each step's line, to be read aloud"},
+    {"calm", OPTION_FLAG, DRAWS | COMMON, FIELD(is_calm), NULL, NULL, 0, 1, "reduced motion"},
+    {"fresh", OPTION_FLAG, PLAY, FIELD(is_fresh), NULL, NULL, 0, 1, "ignore what was remembered"},
+    {"theme", OPTION_CHOICE, DRAWS | COMMON, FIELD(theme), NULL, theme_names, 0, 0, "colours"},
+    {"projector", OPTION_FLAG, DRAWS | COMMON, FIELD(is_projector), NULL, NULL, 0, 1,
      "light theme, show mode, full screen"},
-    {"fullscreen", OPTION_FLAG, PLAY, FIELD(is_fullscreen), NULL, NULL, 0, 1, "start full screen"},
+    {"fullscreen", OPTION_FLAG, PLAY | COMMON, FIELD(is_fullscreen), NULL, NULL, 0, 1,
+     "start full screen"},
     {"display", OPTION_INT, PLAY, FIELD(display), "N", NULL, 0, 63, "on this display"},
-    {"text-step", OPTION_INT, DRAWS, FIELD(text_step), "N", NULL, -4, 8, "text size"},
-    {"speed", OPTION_RATE, DRAWS, FIELD(rate), "X", NULL, 1, INT64_C(1000000000),
+    {"text-step", OPTION_INT, DRAWS | COMMON, FIELD(text_step), "N", NULL, -4, 8, "text size"},
+    {"speed", OPTION_RATE, DRAWS | COMMON, FIELD(rate), "X", NULL, 1, INT64_C(1000000000),
      "1 is real time, 1/200 is 200x slower"},
     {"no-vsync", OPTION_FLAG, PLAY, FIELD(vsync), NULL, NULL, 0, 0, "pace frames by timer alone"},
-    {"size", OPTION_SIZE, DRAWS, FIELD(width_px), "WxH", NULL, 64, 8192, "in pixels"},
+    {"size", OPTION_SIZE, DRAWS | COMMON, FIELD(width_px), "WxH", NULL, 64, 8192, "in pixels"},
     {"fps", OPTION_FPS, RECORD, FIELD(fps_num), "N", NULL, 1000000, 240000000,
      "frames a second: 60, 30000/1001, 29.97"},
     {"from", OPTION_TIME, RECORD, FIELD(from_ns), "TIME", NULL, 0, INT64_C(86400000000000),
@@ -93,6 +110,10 @@ static const struct option_row rows[] = {
     {"save", OPTION_TEXT, MEASURE, FIELD(save_path), "RUN", NULL, 0, 0,
      "the run, for --run and for Perfetto"},
     {"text", OPTION_FLAG, MEASURE, FIELD(text_only), NULL, NULL, 0, 1, "the answer's words alone"},
+    {"sweep", OPTION_FLAG, MEASURE, FIELD(is_sweep), NULL, NULL, 0, 1,
+     "prefill by length, step by context"},
+    {"observer", OPTION_FLAG, MEASURE, FIELD(is_observer), NULL, NULL, 0, 1,
+     "what the window costs a step"},
     {"quiet", OPTION_FLAG, RECORD | MEASURE | DESCRIBE, FIELD(is_quiet), NULL, NULL, 0, 1,
      "no progress, no closing line"},
 };
@@ -119,6 +140,14 @@ static const char *const measuring_options[] = {
     "answer-tokens", "seed",  "temperature", "top-p",   "threads", "repeats",     NULL};
 // A lesson can be stretched to other counts.
 static const char *const lesson_options[] = {"prompt-tokens", "answer-tokens", NULL};
+
+// Options of one mode choose it; the first that is given decides.
+static const struct {
+    const char *name;
+    enum mode_choice mode;
+} mode_options[] = {
+    {"chapter", MODE_LESSON}, {"page", MODE_LAB}, {"compare", MODE_LAB}, {"lesson", MODE_LESSON}};
+enum { MODE_OPTIONS = sizeof mode_options / sizeof mode_options[0] };
 
 // Parsing in progress.
 struct parse {
@@ -668,6 +697,51 @@ static bool check_sources(struct parse *parse, char *why) {
     return true;
 }
 
+// Whether the command line says which clock, if only by something that a lesson has not.
+static bool chooses_clock(const struct parse *parse) {
+    if (is_given(parse, "clock") || is_given(parse, "schedule") || is_given(parse, "run"))
+        return true;
+    for (int i = 0; measuring_options[i]; i++) {
+        const char *name = measuring_options[i];
+        if (is_given(parse, name) && !is_listed(lesson_options, name))
+            return true;
+    }
+    return false;
+}
+
+// The mode that the command line asks for, in the end.
+static void choose_mode(struct parse *parse) {
+    struct options *options = parse->options;
+    options->is_mode_given = is_given(parse, "mode") || options->is_projector;
+    if (is_given(parse, "mode"))
+        return;
+    if (options->is_projector)
+        options->mode = MODE_SHOW;
+    for (int i = MODE_OPTIONS - 1; i >= 0; i--) {
+        if (!is_given(parse, mode_options[i].name))
+            continue;
+        options->mode = mode_options[i].mode;
+        options->is_mode_given = true;
+    }
+}
+
+// The window can swap modes while it runs (key Tab); a film cannot.
+static bool check_mode(const struct parse *parse, char *why) {
+    const struct options *options = parse->options;
+    for (int i = 0; options->command == COMMAND_RECORD && i < MODE_OPTIONS; i++) {
+        enum mode_choice mode = mode_options[i].mode;
+        // Lab takes its words from the lesson, too.
+        bool fits = mode == options->mode || (mode == MODE_LESSON && options->mode == MODE_LAB &&
+                                              strcmp(mode_options[i].name, "lesson") == 0);
+        if (is_given(parse, mode_options[i].name) && !fits)
+            return why_set(why,
+                           "--%s belongs to --mode %s, and this film is of --mode %s. Leave "
+                           "one of them out.",
+                           mode_options[i].name, mode_names[mode], mode_names[options->mode]);
+    }
+    return true;
+}
+
 static bool is_stdout(const char *path) {
     return path && strcmp(path, "-") == 0;
 }
@@ -680,6 +754,9 @@ static bool check_pairs(const struct parse *parse, char *why) {
     if (options->prompt && options->prompt_file)
         return why_set(why, "--prompt and --prompt-file both give the prompt. Leave one of them "
                             "out.");
+    if (options->lesson_path && is_given(parse, "lang"))
+        return why_set(why, "--lesson is a file with its own language, and --lang picks one of "
+                            "the program's lessons. Leave one of them out.");
     if (options->from_ns >= 0 && options->to_ns >= 0 && options->from_ns >= options->to_ns)
         return why_set(why, "--from must lie before --to. Swap them, or leave one out.");
     int to_stdout =
@@ -697,16 +774,17 @@ static bool finish(struct parse *parse, char *why) {
     options->is_theme_given = is_given(parse, "theme");
     if (options->is_projector && !options->is_theme_given)
         options->theme = THEME_PROJECTOR;
-    if (options->is_projector && !is_given(parse, "mode"))
-        options->mode = MODE_SHOW;
+    options->is_clock_given = chooses_clock(parse);
+    options->is_text_step_given = is_given(parse, "text-step");
+    choose_mode(parse);
     return check_commands(parse, why) && check_operands(parse, why) && check_sources(parse, why) &&
-           check_pairs(parse, why);
+           check_mode(parse, why) && check_pairs(parse, why);
 }
 
 // `tokendrip help record` and `tokendrip record --help` alike.
 static bool finish_help(struct parse *parse, char *why) {
     struct options *options = parse->options;
-    options->help_for = options->command == COMMAND_HELP ? COMMAND_PLAY : options->command;
+    options->help_for = parse->has_command ? options->command : COMMAND_HELP;
     if (options->command == COMMAND_HELP && parse->operand_count > 0) {
         parse->has_command = false;
         if (!take_operand(parse, parse->operands[0], why))
@@ -725,6 +803,7 @@ bool options_parse(struct options *out, int argc, char **argv, char why[256]) {
         .seed = 1,
         .top_p_unit = 1.0f,
         .schedule = "module-7",
+        .language = "en",
         .theme = THEME_DARK,
         .display = -1,
         .rate = {0, 1},
@@ -771,29 +850,32 @@ static void print_program(FILE *out) {
                  commands[i].operand ? commands[i].operand : "");
         fprintf(out, "  %-*s  %s\n", 14, left, commands[i].help);
     }
-    fprintf(out, "Options of the window:\n");
+    fprintf(out, "Options of the window, the most used (tokendrip play --help lists all):\n");
 }
 
-void options_print_help(FILE *out, enum command command) {
-    if (command == COMMAND_HELP || command == COMMAND_VERSION)
-        command = COMMAND_PLAY;
-    if (command == COMMAND_PLAY) {
-        print_program(out);
-    } else {
-        bool has_operand = commands[command].operand != NULL;
-        fprintf(out, "Usage: tokendrip %s%s%s [OPTION]...\n", commands[command].name,
-                has_operand ? " " : "", has_operand ? commands[command].operand : "");
-        fprintf(out, "%c%s.\n", commands[command].help[0] - 'a' + 'A', commands[command].help + 1);
-    }
+static void print_usage(FILE *out, enum command command) {
+    bool has_operand = commands[command].operand != NULL;
+    fprintf(out, "Usage: tokendrip %s%s%s [OPTION]...\n", commands[command].name,
+            has_operand ? " " : "", has_operand ? commands[command].operand : "");
+    fprintf(out, "%c%s.\n", commands[command].help[0] - 'a' + 'A', commands[command].help + 1);
     if (command == COMMAND_RECORD)
         fprintf(out,
                 "OUT ends in .mp4, .webm, .gif, .y4m or .png; a folder gets a still an event;\n"
                 "- writes Y4M to standard output.\n");
+}
+
+void options_print_help(FILE *out, enum command command) {
+    bool is_whole = command == COMMAND_HELP || command == COMMAND_VERSION;
+    unsigned wanted = is_whole ? OPTION_COMMON : 1u << command;
+    if (is_whole)
+        print_program(out);
+    else
+        print_usage(out, command);
     for (int i = 0; i < ROWS; i++) {
-        if (rows[i].commands & 1u << command)
+        if (rows[i].commands & wanted)
             print_row(out, &rows[i]);
     }
     fprintf(out, "  %-*s  this text\n", NAME_COLUMNS, "--help");
-    if (command == COMMAND_PLAY)
+    if (is_whole)
         fprintf(out, "  %-*s  version, and what is built in\n", NAME_COLUMNS, "--version");
 }

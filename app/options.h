@@ -28,14 +28,14 @@ enum command {
 enum clock_choice { CLOCK_MEASURED, CLOCK_LESSON };
 enum counting_choice { COUNTING_DEFAULT, COUNTING_ENGINE, COUNTING_LESSON };
 enum weights_choice { WEIGHTS_DEFAULT, WEIGHTS_F16, WEIGHTS_BF16, WEIGHTS_Q8_0, WEIGHTS_Q4_0 };
-enum mode_choice { MODE_STAGE, MODE_SHOW };
+enum mode_choice { MODE_STAGE, MODE_SHOW, MODE_LESSON, MODE_LAB };
 
 // Process exit codes.
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NO_DISPLAY = 3, EXIT_STOPPED = 130 };
 
 struct options {
     enum command command;
-    enum command help_for; // COMMAND_HELP: whose help
+    enum command help_for; // COMMAND_HELP: whose help; COMMAND_HELP itself: the whole program's
     const char *operand;   // record: OUT; inspect: FILE
 
     // What is run.
@@ -59,13 +59,30 @@ struct options {
     enum counting_choice counting;
     enum mode_choice mode;
     enum theme_id theme; // THEME_PROJECTOR with --projector unless a theme was given
-    bool is_theme_given;
-    bool is_projector; // light theme, Show mode, full screen in a window
+    bool is_calm;        // reduced motion
+    bool is_projector;   // light theme, Show mode, full screen in a window
     bool is_fullscreen;
     int display; // -1 = where the window manager puts it
     int text_step;
     struct playhead_rate rate; // num 0 = chosen
     bool vsync;
+
+    // Lesson and Lab.
+    const char *lesson_path;  // NULL = the program's own, in `language`
+    const char *language;     // "en"
+    int chapter;              // 1 .. 16, 0 = not given
+    int page;                 // of Lab, 1 .. 3, 0 = not given
+    const char *compare_path; // NULL = no second run
+    bool is_describing;       // each step's line on standard output
+    bool is_fresh;            // what is remembered is not looked at
+
+    // Chosen on the command line, by the option or by one that implies it: what is
+    // remembered must not win over it. What has a value for "not given" (size, chapter,
+    // calm) needs no flag.
+    bool is_theme_given;     // --theme
+    bool is_mode_given;      // --mode, --projector, --chapter, --page, --compare, --lesson
+    bool is_clock_given;     // --clock, --schedule, --run, and what only a measurement takes
+    bool is_text_step_given; // --text-step
 
     // Pictures.
     int width_px, height_px; // 0 = default
@@ -77,13 +94,16 @@ struct options {
     // measure
     const char *json_path, *csv_path, *save_path; // "-" = stdout for json, csv
     bool text_only;
+    bool is_sweep;    // over prompt lengths and contexts, too
+    bool is_observer; // what the window costs, too
 };
 
 // Parses argv. The texts in `out` point into argv. False with `why` (one line:
 // what was wrong, what to do): exit EXIT_USAGE.
 bool options_parse(struct options *out, int argc, char **argv, char why[256]);
 
-// --help for a command (COMMAND_PLAY: the whole program); fits 80 x 40.
+// --help for a command (COMMAND_HELP: the whole program, with the window's most used
+// options); fits 80 x 40.
 void options_print_help(FILE *out, enum command command);
 
 // --- The table, for checks that go over every row. ---
@@ -101,6 +121,9 @@ enum option_type {
     OPTION_SIZE,   // WxH, min .. max px each
     OPTION_TIME,   // 2s, 500ms, 1.5min, a bare number is seconds; min .. max ns
 };
+
+// In option_row.commands: the row is on the whole program's help, too.
+enum { OPTION_COMMON = 1u << COMMAND_COUNT };
 
 struct option_row {
     const char *name; // without dashes

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct run *lesson(const char *schedule, enum counting_choice counting) {
+static struct run *source_of(const char *schedule, enum counting_choice counting) {
     struct options options = {.schedule = schedule, .clock = CLOCK_LESSON, .counting = counting};
     struct run *run = NULL;
     char why[256];
@@ -22,11 +22,11 @@ static struct run *lesson(const char *schedule, enum counting_choice counting) {
     return run;
 }
 
-static char *text_of_block(const struct run *run, int event) {
+static char *text_of_block(const struct lesson *words, const struct run *run, int event) {
     char *text = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
-    describe_block(out, run, event);
+    describe_block(out, words, run, event);
     fclose(out);
     return text;
 }
@@ -35,9 +35,26 @@ static char *text_of_run(const struct run *run) {
     char *text = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
-    describe_run(out, run);
+    describe_run(out, NULL, run);
     fclose(out);
     return text;
+}
+
+static char *text_of_step(const struct lesson *words, const struct run *run, int event) {
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    describe_step(out, words, run, event);
+    fclose(out);
+    return text;
+}
+
+static struct lesson *words(const char *language) {
+    struct lesson *lesson = NULL;
+    char why[256] = "";
+    if (!lesson_load_named(&lesson, language, why))
+        fail_msg("%s", why);
+    return lesson;
 }
 
 static void module_7_has_its_exact_figures_in_nine_blocks(void **state) {
@@ -74,10 +91,10 @@ static void module_7_has_its_exact_figures_in_nine_blocks(void **state) {
     };
     enum { BLOCKS = sizeof blocks / sizeof blocks[0] };
     (void)state;
-    struct run *run = lesson("module-7", COUNTING_DEFAULT);
+    struct run *run = source_of("module-7", COUNTING_DEFAULT);
     assert_int_equal(run_events(run), BLOCKS);
     for (int i = 0; i < BLOCKS; i++) {
-        char *text = text_of_block(run, i);
+        char *text = text_of_block(NULL, run, i);
         if (strncmp(text, blocks[i].line, strlen(blocks[i].line)) != 0)
             fail_msg("block %d is\n%sinstead of\n%s", i + 1, text, blocks[i].line);
         const char *cache = strstr(text, blocks[i].cache);
@@ -92,7 +109,7 @@ static void module_7_has_its_exact_figures_in_nine_blocks(void **state) {
 
 static void a_lesson_says_it_is_no_measurement_and_sums_up(void **state) {
     (void)state;
-    struct run *run = lesson("module-7", COUNTING_DEFAULT);
+    struct run *run = source_of("module-7", COUNTING_DEFAULT);
     char *text = text_of_run(run);
     assert_int_equal(strncmp(text, "lesson units, not measured", 26), 0);
     assert_non_null(strstr(text, "18 prompt tokens, 7 answer tokens, 8 layers, 9 events\n"));
@@ -106,7 +123,7 @@ static void a_lesson_says_it_is_no_measurement_and_sums_up(void **state) {
 
 static void engine_counting_takes_the_first_token_from_prefill(void **state) {
     (void)state;
-    struct run *run = lesson("module-7", COUNTING_ENGINE);
+    struct run *run = source_of("module-7", COUNTING_ENGINE);
     char *text = text_of_run(run);
     assert_int_equal(run_events(run), 8);
     assert_non_null(strstr(text, "2. 72 units, prefill"));
@@ -119,7 +136,7 @@ static void engine_counting_takes_the_first_token_from_prefill(void **state) {
 
 static void stage_0_has_the_lessons_totals(void **state) {
     (void)state;
-    struct run *run = lesson("stage-0", COUNTING_DEFAULT);
+    struct run *run = source_of("stage-0", COUNTING_DEFAULT);
     char *text = text_of_run(run);
     assert_int_equal(run_events(run), 202);
     assert_non_null(strstr(text, "Total: prefill 100 ms, TTFT 120 ms, TPOT 20.0 ms, decode 4.00 s, "
@@ -180,7 +197,7 @@ static void token_texts_cannot_move_a_terminals_cursor(void **state) {
 
 static void a_line_longer_than_its_buffer_is_cut(void **state) {
     (void)state;
-    struct run *run = lesson("module-7", COUNTING_DEFAULT);
+    struct run *run = source_of("module-7", COUNTING_DEFAULT);
     char line[16];
     for (int event = 0; event < run_events(run); event++) {
         memset(line, 'x', sizeof line);
@@ -188,6 +205,81 @@ static void a_line_longer_than_its_buffer_is_cut(void **state) {
         assert_true(memchr(line, '\0', sizeof line) != NULL);
     }
     run_destroy(run);
+}
+
+// The summary of the chapter that follows the run, for the same event.
+static void assert_summary(const struct lesson *lesson, const struct run *run, int event) {
+    struct lesson_page page;
+    char expected[400];
+    assert_true(lesson_follows_run(lesson, 0));
+    lesson_page(&page, lesson, (struct lesson_place){0, event}, run, run_event_ns(run, event));
+    assert_true(page.summary[0] != '\0');
+    char *block = text_of_block(lesson, run, event), *bare = text_of_block(NULL, run, event);
+    snprintf(expected, sizeof expected, "\n   In short: %s\n   ", page.summary);
+    assert_non_null(strstr(block, expected));
+    assert_int_equal(strlen(block), strlen(bare) + strlen(expected) - 4);
+    free(block);
+    free(bare);
+    // A step is that line and no more.
+    char *step = text_of_step(lesson, run, event);
+    snprintf(expected, sizeof expected, "%s\n", page.summary);
+    assert_string_equal(step, expected);
+    free(step);
+}
+
+static void with_a_lesson_every_event_has_its_line_too(void **state) {
+    static const char *const schedules[] = {"module-7", "stage-0"};
+    (void)state;
+    struct lesson *lesson = words("en");
+    for (int i = 0; i < 2; i++) {
+        struct run *run = source_of(schedules[i], COUNTING_DEFAULT);
+        for (int event = 0; event < run_events(run); event++)
+            assert_summary(lesson, run, event);
+        run_destroy(run);
+    }
+    struct run *run = source_of("module-7", COUNTING_DEFAULT);
+    char *step = text_of_step(lesson, run, 3);
+    assert_non_null(strstr(step, "122 units"));
+    assert_non_null(strstr(step, "19 tokens"));
+    free(step);
+    run_destroy(run);
+    lesson_destroy(lesson);
+}
+
+static void without_a_lesson_a_step_is_the_events_line(void **state) {
+    (void)state;
+    struct run *run = source_of("module-7", COUNTING_DEFAULT);
+    for (int event = 0; event < run_events(run); event++) {
+        char line[DESCRIBE_LINE_BYTES], expected[DESCRIBE_LINE_BYTES + 2];
+        describe_event(line, sizeof line, run, event);
+        snprintf(expected, sizeof expected, "%s.\n", line);
+        char *step = text_of_step(NULL, run, event);
+        assert_string_equal(step, expected);
+        free(step);
+    }
+    run_destroy(run);
+}
+
+static void a_step_is_on_its_way_at_once_and_one_line_whatever_the_token(void **state) {
+    static const char bad[] = " a\x1b[2J\n\x07\xff\xc2\x9b";
+    (void)state;
+    struct lesson *lesson = words("en");
+    struct run *run = measured(bad, sizeof bad - 1);
+    for (int with = 0; with < 2; with++) {
+        char *text = NULL;
+        size_t bytes = 0;
+        FILE *out = open_memstream(&text, &bytes);
+        describe_step(out, with ? lesson : NULL, run, 1);
+        // Before the stream is closed.
+        assert_true(bytes > 10);
+        assert_ptr_equal(strchr(text, '\n'), text + bytes - 1);
+        assert_null(strchr(text, '\x1b'));
+        assert_non_null(strstr(text, "a\\x1b[2J"));
+        fclose(out);
+        free(text);
+    }
+    run_destroy(run);
+    lesson_destroy(lesson);
 }
 
 int main(void) {
@@ -198,6 +290,9 @@ int main(void) {
         cmocka_unit_test(stage_0_has_the_lessons_totals),
         cmocka_unit_test(a_single_token_has_no_tpot_and_real_bytes),
         cmocka_unit_test(token_texts_cannot_move_a_terminals_cursor),
+        cmocka_unit_test(with_a_lesson_every_event_has_its_line_too),
+        cmocka_unit_test(without_a_lesson_a_step_is_the_events_line),
+        cmocka_unit_test(a_step_is_on_its_way_at_once_and_one_line_whatever_the_token),
         cmocka_unit_test(a_line_longer_than_its_buffer_is_cut),
     };
     setenv("TOKENDRIP_ASSETS", TOKENDRIP_SOURCE_DIR "/assets", 1);

@@ -320,15 +320,17 @@ static void a_row_is_refused_by_commands_that_do_not_take_it(void **state) {
     }
 }
 
-static void names_of_rows_are_unique_and_have_help(void **state) {
+static void rows_have_names_and_fields_of_their_own_and_help(void **state) {
     (void)state;
     int count = 0;
     const struct option_row *rows = options_rows(&count);
     for (int i = 0; i < count; i++) {
         assert_true(rows[i].help && rows[i].help[0]);
         assert_true((rows[i].value || rows[i].choices) == (rows[i].type != OPTION_FLAG));
-        for (int j = 0; j < i; j++)
+        for (int j = 0; j < i; j++) {
             assert_string_not_equal(rows[i].name, rows[j].name);
+            assert_int_not_equal(rows[i].offset, rows[j].offset);
+        }
     }
 }
 
@@ -341,31 +343,56 @@ static char *help_text(enum command command) {
     return text;
 }
 
-static void help_shows_every_row_and_fits_a_screen(void **state) {
+static void assert_fits_a_screen(const char *text) {
+    int lines = 0, columns = 0, widest = 0;
+    for (const char *c = text; *c; c++) {
+        columns = *c == '\n' ? 0 : columns + 1;
+        widest = columns > widest ? columns : widest;
+        lines += *c == '\n';
+    }
+    assert_in_range(lines, 1, 40);
+    assert_in_range(widest, 1, 80);
+}
+
+// True if the row has its line.
+static bool shows(const char *text, const struct option_row *row) {
+    char dashed[64];
+    snprintf(dashed, sizeof dashed, "\n  --%s ", row->name);
+    return strstr(text, dashed) && strstr(text, row->help);
+}
+
+static void help_of_a_command_shows_its_rows_and_fits_a_screen(void **state) {
     (void)state;
     int count = 0;
     const struct option_row *rows = options_rows(&count);
     for (int command = COMMAND_PLAY; command <= COMMAND_INSPECT; command++) {
         char *text = help_text((enum command)command);
-        int lines = 0, columns = 0, widest = 0;
-        for (const char *c = text; *c; c++) {
-            columns = *c == '\n' ? 0 : columns + 1;
-            widest = columns > widest ? columns : widest;
-            lines += *c == '\n';
-        }
-        assert_true(lines <= 40);
-        assert_true(widest <= 80);
-        for (int i = 0; i < count; i++) {
-            char dashed[64];
-            snprintf(dashed, sizeof dashed, "\n  --%s ", rows[i].name);
-            bool is_shown = strstr(text, dashed) && strstr(text, rows[i].help);
-            assert_int_equal(is_shown, (rows[i].commands >> command & 1u) != 0);
-        }
+        assert_fits_a_screen(text);
+        for (int i = 0; i < count; i++)
+            assert_int_equal(shows(text, &rows[i]), (rows[i].commands >> command & 1u) != 0);
         free(text);
     }
-    char *whole = help_text(COMMAND_PLAY);
-    for (int command = COMMAND_RECORD; command <= COMMAND_INSPECT; command++)
+}
+
+static void help_of_the_program_shows_commands_and_common_rows(void **state) {
+    (void)state;
+    int count = 0, common = 0;
+    const struct option_row *rows = options_rows(&count);
+    char *whole = help_text(COMMAND_HELP);
+    assert_fits_a_screen(whole);
+    for (int command = COMMAND_PLAY; command <= COMMAND_INSPECT; command++)
         assert_non_null(strstr(whole, options_command_name((enum command)command)));
+    for (int i = 0; i < count; i++) {
+        bool is_common = (rows[i].commands & OPTION_COMMON) != 0;
+        assert_int_equal(shows(whole, &rows[i]), is_common);
+        // They are of the window: what stands there must work without a command.
+        assert_true(!is_common || rows[i].commands & 1u << COMMAND_PLAY);
+        common += is_common;
+    }
+    assert_in_range(common, 10, 25);
+    // Where the others are.
+    assert_non_null(strstr(whole, "tokendrip play --help"));
+    assert_non_null(strstr(whole, "\n  --version "));
     free(whole);
 }
 
@@ -389,6 +416,13 @@ static void defaults_are_the_documented_ones(void **state) {
     assert_int_equal(o.to_ns, -1);
     assert_int_equal(o.width_px, 0);
     assert_true(o.top_p_unit == 1.0f && o.temperature == 0.0f);
+    assert_int_equal(o.mode, MODE_STAGE);
+    assert_string_equal(o.language, "en");
+    assert_null(o.lesson_path);
+    assert_null(o.compare_path);
+    assert_int_equal(o.chapter, 0);
+    assert_int_equal(o.page, 0);
+    assert_false(o.is_theme_given || o.is_mode_given || o.is_clock_given || o.is_text_step_given);
 }
 
 static void what_contradicts_or_lacks_something_is_refused(void **state) {
@@ -422,6 +456,16 @@ static void what_contradicts_or_lacks_something_is_refused(void **state) {
         {"measure --text --json -", "standard output"},
         {"measure --save -", "--save run.json"},
         {"help recrod", "Did you mean record?"},
+        {"--lesson own.json --lang de", "Leave one of them out"},
+        {"describe --lesson own.json --lang en", "Leave one of them out"},
+        {"record a.mp4 --chapter 2 --mode lab", "--chapter belongs to --mode lesson"},
+        {"record a.mp4 --page 2 --mode lesson", "--page belongs to --mode lab"},
+        {"record a.mp4 --page 2 --chapter 2", "--page belongs to --mode lab"},
+        {"record a.mp4 --compare r.json --mode stage", "--compare belongs to --mode lab"},
+        {"record a.mp4 --lesson own.json --mode show", "--lesson belongs to --mode lesson"},
+        {"record a.mp4 --fresh", "record takes no --fresh"},
+        {"record a.mp4 --describe", "record takes no --describe"},
+        {"--sweep", "It belongs to: measure"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -450,6 +494,18 @@ static void what_goes_together_is_taken(void **state) {
     assert_true(parse_line(&o, why, "--clock measured --schedule stage-0 --model m.gguf"));
     assert_int_equal(o.clock, CLOCK_MEASURED);
     assert_true(parse_line(&o, why, "measure --json - --csv f.csv --save r.json"));
+    assert_true(parse_line(&o, why, "record a.mp4 --calm --lang de --chapter 2"));
+    assert_true(o.is_calm && o.chapter == 2);
+    assert_string_equal(o.language, "de");
+    assert_true(parse_line(&o, why, "record a.mp4 --compare r.json --page 3"));
+    assert_true(o.page == 3);
+    assert_string_equal(o.compare_path, "r.json");
+    assert_true(parse_line(&o, why, "--describe --fresh --calm --lesson own.json"));
+    assert_true(o.is_describing && o.is_fresh && o.is_calm);
+    assert_string_equal(o.lesson_path, "own.json");
+    assert_true(parse_line(&o, why, "describe --lesson own.json --clock lesson"));
+    assert_true(parse_line(&o, why, "measure --sweep --observer --json - --save r.json"));
+    assert_true(o.is_sweep && o.is_observer);
     assert_true(parse_line(&o, why, "--seed 3 --seed 4"));
     assert_true(o.seed == 4);
 }
@@ -468,14 +524,81 @@ static void a_projector_brings_its_theme_and_mode_unless_told_otherwise(void **s
     assert_true(o.is_theme_given);
 }
 
+static void an_option_of_one_mode_chooses_it(void **state) {
+    static const struct {
+        const char *line;
+        enum mode_choice mode;
+        bool is_given;
+    } cases[] = {
+        {"", MODE_STAGE, false},
+        {"--theme dark --calm --lang de", MODE_STAGE, false},
+        {"--mode stage", MODE_STAGE, true},
+        {"--mode lab", MODE_LAB, true},
+        {"--projector", MODE_SHOW, true},
+        {"--chapter 3", MODE_LESSON, true},
+        {"--lesson own.json", MODE_LESSON, true},
+        {"--page 2", MODE_LAB, true},
+        {"--compare r.json", MODE_LAB, true},
+        {"--compare r.json --chapter 1", MODE_LESSON, true},
+        {"--projector --chapter 3", MODE_LESSON, true},
+        // The window can go to the chapter later.
+        {"--mode show --chapter 3", MODE_SHOW, true},
+        {"record a.mp4 --chapter 3", MODE_LESSON, true},
+        {"record a.mp4 --page 3 --compare r.json", MODE_LAB, true},
+        {"record a.mp4 --mode lab --lesson own.json", MODE_LAB, true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct options o;
+        char why[256];
+        if (!parse_line(&o, why, cases[i].line))
+            fail_msg("%s: %s", cases[i].line, why);
+        if (o.mode != cases[i].mode || o.is_mode_given != cases[i].is_given)
+            fail_msg("\"%s\" gives mode %d, given %d", cases[i].line, o.mode, o.is_mode_given);
+    }
+}
+
+static void what_says_which_clock_counts_as_given(void **state) {
+    static const struct {
+        const char *line;
+        bool is_given;
+    } cases[] = {
+        {"", false},
+        {"--clock measured", true},
+        {"--clock lesson", true},
+        {"--schedule stage-0", true},
+        {"--run r.json", true},
+        {"--prompt x", true},
+        {"--device cpu", true},
+        // Both clocks have lengths.
+        {"--prompt-tokens 5 --answer-tokens 3", false},
+        {"--theme dark --mode lab", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct options o;
+        char why[256];
+        assert_true(parse_line(&o, why, cases[i].line));
+        if (o.is_clock_given != cases[i].is_given)
+            fail_msg("\"%s\"", cases[i].line);
+    }
+    struct options o;
+    char why[256];
+    assert_true(parse_line(&o, why, "--text-step 0"));
+    assert_true(o.is_text_step_given);
+}
+
 static void help_and_version_win_over_what_is_missing(void **state) {
     static const struct {
         const char *line;
         enum command command, help_for;
     } cases[] = {
-        {"--help", COMMAND_HELP, COMMAND_PLAY},
-        {"-h", COMMAND_HELP, COMMAND_PLAY},
-        {"help", COMMAND_HELP, COMMAND_PLAY},
+        {"--help", COMMAND_HELP, COMMAND_HELP},
+        {"-h", COMMAND_HELP, COMMAND_HELP},
+        {"help", COMMAND_HELP, COMMAND_HELP},
+        {"help help", COMMAND_HELP, COMMAND_HELP},
+        {"play --help", COMMAND_HELP, COMMAND_PLAY},
+        {"help play", COMMAND_HELP, COMMAND_PLAY},
         {"record --help", COMMAND_HELP, COMMAND_RECORD},
         {"--help measure", COMMAND_HELP, COMMAND_MEASURE},
         {"help inspect", COMMAND_HELP, COMMAND_INSPECT},
@@ -499,12 +622,15 @@ int main(void) {
         cmocka_unit_test(every_row_takes_its_range_and_refuses_the_rest),
         cmocka_unit_test(a_row_without_its_value_is_refused),
         cmocka_unit_test(a_row_is_refused_by_commands_that_do_not_take_it),
-        cmocka_unit_test(names_of_rows_are_unique_and_have_help),
-        cmocka_unit_test(help_shows_every_row_and_fits_a_screen),
+        cmocka_unit_test(rows_have_names_and_fields_of_their_own_and_help),
+        cmocka_unit_test(help_of_a_command_shows_its_rows_and_fits_a_screen),
+        cmocka_unit_test(help_of_the_program_shows_commands_and_common_rows),
         cmocka_unit_test(defaults_are_the_documented_ones),
         cmocka_unit_test(what_contradicts_or_lacks_something_is_refused),
         cmocka_unit_test(what_goes_together_is_taken),
         cmocka_unit_test(a_projector_brings_its_theme_and_mode_unless_told_otherwise),
+        cmocka_unit_test(an_option_of_one_mode_chooses_it),
+        cmocka_unit_test(what_says_which_clock_counts_as_given),
         cmocka_unit_test(help_and_version_win_over_what_is_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
