@@ -2,19 +2,29 @@
 // plugin. One thread (the engine's worker) makes all calls on one backend state.
 //
 // A pass goes over `count` tokens that follow `first_position` tokens already in
-// the KV cache. The backend stamps the end of the embedding and of every layer
-// in nanoseconds of stopwatch_now_ns()'s clock; the caller stamps the output mark
-// itself, after sampling. Everything is f32-accumulated.
+// the KV cache. The backend stamps the end of the embedding and of every layer (or of
+// fewer stages, see backend_marks) in nanoseconds of stopwatch_now_ns()'s clock; the
+// caller stamps the output mark itself, after sampling. Everything is f32-accumulated.
 #ifndef COMPUTE_BACKEND_H
 #define COMPUTE_BACKEND_H
 
 #include "model.h"
 
-enum { BACKEND_ABI = 1, BACKEND_PREFILL_CHUNK = 2048 };
+enum { BACKEND_ABI = 2, BACKEND_PREFILL_CHUNK = 2048 };
+
+// Which stages of a pass are marked. A run needs all of them; the others are there to
+// measure what marks cost: the same passes with 0, 2 and layers + 1 of them.
+enum backend_marks {
+    BACKEND_MARKS_ALL,
+    BACKEND_MARKS_ENDS, // 0 and `layers`: the first layer's start, the last one's end
+    BACKEND_MARKS_NONE, // on_mark is never called
+};
 
 struct backend_opts {
-    int threads;     // CPU: 0 = physical cores this process may use
-    int context;     // KV cache length in tokens, <= shape.context
+    int threads; // CPU: 0 = physical cores this process may use
+    int context; // KV cache length in tokens, <= shape.context
+    int device;  // CUDA: the card, as CUDA numbers them; -1 = the first that works
+    enum backend_marks marks;
     const char *isa; // CPU, for tests: "avx512", "avx2", "plain", NULL = best here
 };
 
@@ -28,10 +38,14 @@ typedef void backend_mark_fn(void *context, int stage, int64_t end_ns);
 typedef bool backend_stop_fn(void *context);
 
 struct backend_pass {
-    const int32_t *tokens;       // [count]
-    int count;                   // >= 1
-    int first_position;          // 0 = a fresh cache
-    float *logits;               // [vocab] of the last token, NULL = not wanted
+    const int32_t *tokens; // [count]
+    int count;             // >= 1
+    int first_position;    // 0 = a fresh cache
+    float *logits;         // [vocab] of the last token, NULL = not wanted
+    // The id of the last token's largest logit, the lowest of equals, as sampler_next
+    // takes it greedily; -1: the largest is not a finite number. NULL = not wanted.
+    // Without `logits` a device need not give them all to the host.
+    int32_t *greedy_id;
     backend_mark_fn *on_mark;    // NULL is fine
     backend_stop_fn *is_stopped; // NULL is fine
     void *context;               // of the two
@@ -51,10 +65,16 @@ struct backend {
     int abi;          // BACKEND_ABI
     const char *name; // "cpu", "cuda"
 
+    // How far logits of one prefill may lie from those of single steps, as a share of the
+    // largest: rounding of this backend's activations, no more. 0 = 1/1000, for f32.
+    double prefill_error;
+
     // Why this backend cannot be used here, or true.
     bool (*available)(char *why);
 
-    // A line a device for `tokendrip devices`: name, memory, features.
+    // A line a device for `tokendrip devices`: name, memory, features, or why it cannot
+    // be used. Lines are parted by newlines, the last one has none; those that do not
+    // fit into `bytes` are left out whole (but the first is cut): 256 a card are enough.
     void (*describe)(char *out, size_t bytes);
 
     // Takes memory for weights (if it copies or makes them), cache and scratch,
@@ -68,7 +88,7 @@ struct backend {
     // One pass over at most BACKEND_PREFILL_CHUNK tokens. Refuses ids the model
     // does not know, a start behind the cache's end and an overflowing context,
     // and is then as before. false with any other `why` but "stopped": the state
-    // is lost, close it.
+    // is lost and refuses every further pass with that reason: close it.
     bool (*pass)(struct backend_state *state, const struct backend_pass *pass, char *why);
 
     // Fills device ("cpu"), device_name, driver, threads and kv_value_bytes.

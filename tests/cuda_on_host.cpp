@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include <deque>
 #include <map>
 #include <vector>
 
@@ -319,6 +320,7 @@ struct host_graph {
 
 struct host_stream {
     struct host_graph *capturing;
+    std::deque<std::function<void()>> waiting; // of a lazy one
 };
 
 struct host_event {
@@ -355,17 +357,29 @@ static void run_grid(dim3 grid, dim3 block, size_t shared_bytes,
         last_error = cudaErrorLaunchFailure;
 }
 
-// Runs now, or when the graph that is being captured is launched.
-static void enqueue(cudaStream_t stream, const std::function<void()> &work) {
+// Runs now, or when the graph that is being captured is launched, or when a lazy stream
+// is looked at.
+void host_enqueue(cudaStream_t stream, const std::function<void()> &work) {
     if (stream && stream->capturing)
         stream->capturing->nodes.push_back(work);
+    else if (stream && host_cuda.is_lazy)
+        stream->waiting.push_back(work);
     else
         work();
 }
 
+// Does at most `most` pieces of what waits.
+static void run_waiting(cudaStream_t stream, size_t most) {
+    for (size_t i = 0; stream && i < most && !stream->waiting.empty(); i++) {
+        std::function<void()> work = stream->waiting.front();
+        stream->waiting.pop_front();
+        work();
+    }
+}
+
 void host_launch(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream,
                  const std::function<void()> &kernel) {
-    enqueue(stream, [=] { run_grid(grid, block, shared_bytes, kernel); });
+    host_enqueue(stream, [=] { run_grid(grid, block, shared_bytes, kernel); });
 }
 
 // --- The runtime ---
@@ -394,12 +408,19 @@ void host_cuda_reset(void) {
     last_error = cudaSuccess;
 }
 
-// What a call returns: its own result, or the injected fault that sticks.
+void cuda_on_host_fail_after(long n) {
+    host_cuda.fail_after = n;
+}
+
+// What a call returns: its own result, or the injected fault that sticks. Whatever is
+// not success is the last error too, until that is asked for.
 static cudaError_t called(cudaError_t result) {
     if (host_cuda.fail_after > 0)
         host_cuda.fail_after--;
     if (host_cuda.fail_after == 0 || failure[0])
-        return cudaErrorLaunchFailure;
+        result = cudaErrorLaunchFailure;
+    if (result != cudaSuccess)
+        last_error = result;
     return result;
 }
 
@@ -435,9 +456,9 @@ const char *cudaGetErrorString(cudaError_t error) {
 }
 
 cudaError_t cudaGetLastError(void) {
-    cudaError_t error = last_error;
+    cudaError_t error = called(last_error);
     last_error = cudaSuccess;
-    return called(error);
+    return error;
 }
 
 cudaError_t cudaDriverGetVersion(int *version) {
@@ -453,24 +474,30 @@ cudaError_t cudaRuntimeGetVersion(int *version) {
 cudaError_t cudaGetDeviceCount(int *count) {
     *count = host_cuda.devices;
     if (host_cuda.driver_version < 13000)
-        return cudaErrorInsufficientDriver;
-    return host_cuda.devices ? called(cudaSuccess) : cudaErrorNoDevice;
+        return called(cudaErrorInsufficientDriver);
+    return called(host_cuda.devices ? cudaSuccess : cudaErrorNoDevice);
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *out, int device) {
     memset(out, 0, sizeof *out);
     if (device < 0 || device >= host_cuda.devices)
-        return cudaErrorInvalidValue;
+        return called(cudaErrorInvalidValue);
+    int capability = host_cuda.old_devices >> device & 1 ? 61 : host_cuda.capability;
     snprintf(out->name, sizeof out->name, "host emulation");
     out->totalGlobalMem = host_cuda.memory_bytes;
-    out->major = host_cuda.capability / 10;
-    out->minor = host_cuda.capability % 10;
+    out->major = capability / 10;
+    out->minor = capability % 10;
     out->multiProcessorCount = 4;
     return called(cudaSuccess);
 }
 
 cudaError_t cudaSetDevice(int device) {
-    return called(device < host_cuda.devices ? cudaSuccess : cudaErrorInvalidValue);
+    if (device < 0 || device >= host_cuda.devices)
+        return called(cudaErrorInvalidValue);
+    if (host_cuda.full_devices >> device & 1)
+        return called(cudaErrorMemoryAllocation);
+    host_cuda.device = device;
+    return called(cudaSuccess);
 }
 
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
@@ -491,8 +518,9 @@ static void *take(size_t bytes) {
 
 cudaError_t host_malloc(void **out, size_t bytes) {
     *out = NULL;
-    if (host_cuda.refuses_allocation || bytes > host_cuda.memory_bytes - host_cuda.used_bytes)
-        return cudaErrorMemoryAllocation;
+    bool is_refused = host_cuda.refused_allocation > 0 && --host_cuda.refused_allocation == 0;
+    if (is_refused || bytes > host_cuda.memory_bytes - host_cuda.used_bytes)
+        return called(cudaErrorMemoryAllocation);
     if (called(cudaSuccess) != cudaSuccess)
         return cudaErrorLaunchFailure;
     *out = take(bytes);
@@ -538,17 +566,17 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
                             cudaStream_t stream) {
     if (called(cudaSuccess) != cudaSuccess)
         return cudaErrorLaunchFailure;
-    enqueue(stream, [=] { memcpy(to, from, bytes); });
+    host_enqueue(stream, [=] { memcpy(to, from, bytes); });
     return cudaSuccess;
 }
 
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                               size_t width, size_t height, cudaMemcpyKind, cudaStream_t stream) {
     if (width > to_pitch || width > from_pitch)
-        return cudaErrorInvalidValue;
+        return called(cudaErrorInvalidValue);
     if (called(cudaSuccess) != cudaSuccess)
         return cudaErrorLaunchFailure;
-    enqueue(stream, [=] {
+    host_enqueue(stream, [=] {
         for (size_t i = 0; i < height; i++)
             memcpy(static_cast<char *>(to) + i * to_pitch,
                    static_cast<const char *>(from) + i * from_pitch, width);
@@ -559,7 +587,7 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream) {
     if (called(cudaSuccess) != cudaSuccess)
         return cudaErrorLaunchFailure;
-    enqueue(stream, [=] { memset(to, value, bytes); });
+    host_enqueue(stream, [=] { memset(to, value, bytes); });
     return cudaSuccess;
 }
 
@@ -572,16 +600,19 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned) {
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+    run_waiting(stream, SIZE_MAX);
     delete stream;
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t) {
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    run_waiting(stream, SIZE_MAX);
     return called(cudaSuccess);
 }
 
-cudaError_t cudaStreamQuery(cudaStream_t) {
-    return called(cudaSuccess);
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+    run_waiting(stream, 1);
+    return called(stream && !stream->waiting.empty() ? cudaErrorNotReady : cudaSuccess);
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t *out) {
@@ -605,10 +636,10 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
         return cudaSuccess;
     }
     if (!is_capturing && flags == cudaEventRecordExternal)
-        return cudaErrorInvalidValue;
+        return called(cudaErrorInvalidValue);
     if (called(cudaSuccess) != cudaSuccess)
         return cudaErrorLaunchFailure;
-    enqueue(stream, [=] {
+    host_enqueue(stream, [=] {
         event->at_ns = host_global_timer();
         event->is_recorded = true;
     });
@@ -621,14 +652,14 @@ cudaError_t cudaEventQuery(cudaEvent_t) {
 
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end) {
     if (!start->is_recorded || !end->is_recorded)
-        return cudaErrorInvalidValue;
+        return called(cudaErrorInvalidValue);
     *ms = (float)((double)(int64_t)(end->at_ns - start->at_ns) / 1e6);
     return called(cudaSuccess);
 }
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
     if (stream->capturing)
-        return cudaErrorInvalidValue;
+        return called(cudaErrorInvalidValue);
     if (called(cudaSuccess) != cudaSuccess)
         return cudaErrorLaunchFailure;
     stream->capturing = new host_graph();
@@ -656,14 +687,14 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsign
     return cudaSuccess;
 }
 
-cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t) {
+cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
     if (called(cudaSuccess) != cudaSuccess)
         return cudaErrorLaunchFailure;
     if (host_cuda.refuses_launches)
-        return last_error = cudaErrorInvalidValue;
+        return called(cudaErrorInvalidValue);
     host_cuda.graph_launches++;
     for (auto &node : graph->nodes)
-        node();
+        host_enqueue(stream, node);
     return last_error;
 }
 

@@ -25,18 +25,26 @@ struct host_cuda {
     size_t memory_bytes;     // what the device has
     size_t used_bytes;       // of it; 0 when nothing leaks
     int devices;             // 0: none
+    unsigned old_devices;    // a bit a device: its capability is 6.1
+    unsigned full_devices;   // so: no context fits on it
+    int device;              // the one that was set last
     int capability;          // 10 * major + minor
     int driver_version;      // 13000 = 13.0; 0: no driver
     long fail_after;         // so many runtime calls on, every one fails; -1 = never
     bool refuses_graphs;     // capture ends with an error
     bool refuses_launches;   // so does a graph's launch
-    bool refuses_allocation; // the next cudaMalloc fails although memory is free
+    long refused_allocation; // this cudaMalloc (1 = the next) fails although memory is free
+    bool is_lazy;            // streams do their work piece by piece, when they are looked at
     int graph_launches;
     unsigned long long timer_step_ns; // 0: as fine as the host's clock
 };
 
 extern struct host_cuda host_cuda;
 void host_cuda_reset(void);
+
+// From the n-th runtime call on (1 = the next) every one fails, as after a fault of a
+// kernel; -1: none does.
+void cuda_on_host_fail_after(long n);
 
 // The first failure of a kernel since host_cuda_reset, NULL = none.
 const char *host_cuda_failure(void);
@@ -144,6 +152,13 @@ template <class T> static T host_load(const void *from, int line = __builtin_LIN
     return value;
 }
 
+template <class T> static void host_store(void *to, T value, int line = __builtin_LINE()) {
+    if ((uintptr_t)to % alignof(T) != 0)
+        host_fail("line %d: a store of %zu bytes to an address that is not a multiple of it", line,
+                  sizeof(T));
+    memcpy(to, &value, sizeof value);
+}
+
 // An invented offset to the host's clock, so that nobody takes one for the other.
 unsigned long long host_global_timer(void);
 
@@ -191,6 +206,9 @@ static void host_launch_kernel(dim3 grid, dim3 block, size_t shared_bytes, cudaS
 
 #define LAUNCH(kernel, grid, block, shared_bytes, stream, ...)                                     \
     host_launch_kernel(dim3(grid), dim3(block), shared_bytes, stream, kernel, ##__VA_ARGS__)
+
+// Puts any other work on a stream.
+void host_enqueue(cudaStream_t stream, const std::function<void()> &work);
 
 const char *cudaGetErrorName(cudaError_t error);
 const char *cudaGetErrorString(cudaError_t error);

@@ -6,6 +6,7 @@
 // path; the kernels choose. Nothing is allocated and no lock is taken in a pass.
 #include "compute/backend.h"
 
+#include "compute/backend_check.h"
 #include "compute/shape.h"
 #include "compute/stopwatch.h"
 #include "compute/why.h"
@@ -34,6 +35,7 @@ struct own {
     float *normed; // [dim]
     float *panel;  // [KERNELS_PANEL_FLOATS]
     float *attend; // [attend_floats()]
+    int32_t best;  // of its rows of the logits, as find_best says
 };
 
 struct backend_state {
@@ -54,6 +56,7 @@ struct backend_state {
     // holds `cached` tokens.
     float *keys, *values;
     int cached;
+    enum backend_marks marks;
     // Of a pass.
     const struct backend_pass *pass;
     bool stopped;
@@ -63,6 +66,7 @@ struct backend_state {
     float *mixed;  // [BLOCK_TOKENS][q_rows]
     float *gate;   // [BLOCK_TOKENS][ff_dim]
     float *up;     // [BLOCK_TOKENS][ff_dim]
+    float *logits; // [vocab], where the caller has no place for them
 };
 
 // Neighbouring tokens of the pass that go through a layer together.
@@ -293,21 +297,55 @@ static void embed(struct backend_state *s, int member) {
     threads_barrier(s->threads);
 }
 
+static float *logits_of(const struct backend_state *s) {
+    return s->pass->logits ? s->pass->logits : s->logits;
+}
+
+// The row of the largest logit, the lowest of equals; -1: there is no number above
+// -infinity.
+static int32_t find_best(const float *logits, struct span rows) {
+    int32_t best = -1;
+    float largest = -INFINITY;
+    for (int r = rows.from; r < rows.to; r++) {
+        if (logits[r] > largest) { // false for NaN
+            best = r;
+            largest = logits[r];
+        }
+    }
+    return best;
+}
+
 static void make_logits(struct backend_state *s, int member) {
     struct block last = {s->pass->count - 1, 1};
     struct span mine = share_rows(s, member, s->model->shape.vocab, 1);
     s->kernels->matmul(&(struct matmul){
-        .out = s->pass->logits,
+        .out = logits_of(s),
         .in = normalise(s, member, last, &s->model->output_norm),
         .weights = &s->model->output,
         .tokens = 1,
         .row_from = mine.from,
         .row_to = mine.to,
     });
+    if (s->pass->greedy_id)
+        s->own[member].best = find_best(logits_of(s), mine);
+}
+
+// The best of what each member found: their rows ascend, so that the first of equals
+// is the lowest.
+static int32_t greedy_id(const struct backend_state *s) {
+    const float *logits = logits_of(s);
+    int32_t best = -1;
+    for (int i = 0; i < s->members; i++) {
+        int32_t other = s->own[i].best;
+        if (other >= 0 && (best < 0 || logits[other] > logits[best]))
+            best = other;
+    }
+    return best >= 0 && isfinite(logits[best]) ? best : -1;
 }
 
 static void mark(const struct backend_state *s, int member, int stage) {
-    if (member == 0 && s->pass->on_mark)
+    if (member == 0 && s->pass->on_mark &&
+        backend_marks_has(s->marks, stage, s->model->shape.layers))
         s->pass->on_mark(s->pass->context, stage, stopwatch_now_ns());
 }
 
@@ -335,36 +373,20 @@ static void forward(void *context, int member) {
         }
         mark(s, member, layer + 1);
     }
-    if (s->pass->logits)
+    if (s->pass->logits || s->pass->greedy_id)
         make_logits(s, member);
 }
 
-static bool check_pass(const struct backend_state *s, const struct backend_pass *pass, char *why) {
-    int vocab = s->model->shape.vocab;
-    if (!pass->tokens || pass->count < 1 || pass->count > BACKEND_PREFILL_CHUNK)
-        return why_set(why, "a pass over %d tokens was asked for, expected 1 to %d", pass->count,
-                       BACKEND_PREFILL_CHUNK);
-    if (pass->first_position < 0 || pass->first_position > s->cached)
-        return why_set(why, "the KV cache holds %d tokens, a pass cannot start at position %d",
-                       s->cached, pass->first_position);
-    if (pass->count > s->context - pass->first_position)
-        return why_set(why, "%d tokens do not fit into a context of %d: use a shorter prompt",
-                       pass->first_position + pass->count, s->context);
-    for (int t = 0; t < pass->count; t++) {
-        if (pass->tokens[t] < 0 || pass->tokens[t] >= vocab)
-            return why_set(why, "token %d has id %d, the model knows ids 0 to %d", t,
-                           (int)pass->tokens[t], vocab - 1);
-    }
-    return true;
-}
-
 static bool pass(struct backend_state *s, const struct backend_pass *pass, char *why) {
-    if (!check_pass(s, pass, why))
+    struct backend_limits limits = {s->model->shape.vocab, s->context, s->cached};
+    if (!backend_check_pass(pass, &limits, why))
         return false;
     s->pass = pass;
     s->stopped = false;
     s->cached = pass->first_position; // what lies behind is being overwritten
     threads_run(s->threads, forward, s);
+    if (!s->stopped && pass->greedy_id)
+        *pass->greedy_id = greedy_id(s);
     s->pass = NULL;
     if (s->stopped)
         return why_set(why, "stopped");
@@ -505,7 +527,7 @@ static bool take_arrays(struct backend_state *s, char *why) {
     size_t most = context < BACKEND_PREFILL_CHUNK ? context : BACKEND_PREFILL_CHUNK;
     size_t cache = (size_t)h->layers * context * kv_rows;
     size_t attend = s->kernels->attend_floats(h->heads / h->kv_heads, h->head_dim, s->context);
-    struct array arrays[9 + 3 * THREADS_MAX] = {
+    struct array arrays[10 + 3 * THREADS_MAX] = {
         {&s->rope, context * (size_t)h->head_dim},
         {&s->keys, cache},
         {&s->values, cache},
@@ -515,8 +537,9 @@ static bool take_arrays(struct backend_state *s, char *why) {
         {&s->mixed, BLOCK_TOKENS * q_rows},
         {&s->gate, BLOCK_TOKENS * (size_t)h->ff_dim},
         {&s->up, BLOCK_TOKENS * (size_t)h->ff_dim},
+        {&s->logits, (size_t)h->vocab},
     };
-    int count = 9;
+    int count = 10;
     for (int i = 0; i < s->members; i++) {
         arrays[count++] = (struct array){&s->own[i].normed, dim};
         arrays[count++] = (struct array){&s->own[i].panel, KERNELS_PANEL_FLOATS};
@@ -567,6 +590,7 @@ static bool set_up(struct backend_state *s, const struct backend_opts *opts, cha
     int cores = cores_here();
     s->members = opts->threads ? opts->threads : cores < THREADS_MAX ? cores : THREADS_MAX;
     s->context = opts->context;
+    s->marks = opts->marks;
     s->q_rows = shape->heads * shape->head_dim;
     s->kv_rows = shape->kv_heads * shape->head_dim;
     s->own = calloc((size_t)s->members, sizeof(*s->own));

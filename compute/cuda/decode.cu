@@ -605,7 +605,7 @@ KERNEL void __launch_bounds__(THREADS) largest_kernel(struct largest_args args) 
     }
     all = best_of_block(all, values, indices);
     if (threadIdx.x == 0) {
-        *args.out = all.index < args.count ? all.index : 0; // nothing but NaN: 0
+        *args.out = fabsf(all.value) < INFINITY ? all.index : -1;
         *args.arrived = 0;
     }
 }

@@ -138,6 +138,15 @@ static __device__ __forceinline__ float4 load_floats(const float *from) {
 #endif
 }
 
+// 16 bytes, aligned to 16.
+static __device__ __forceinline__ void store_vector(void *to, uint4 vector) {
+#ifdef __CUDACC__
+    *static_cast<uint4 *>(to) = vector;
+#else
+    host_store(to, vector);
+#endif
+}
+
 // The two 16-bit numbers of a word, the lower address first.
 static __device__ __forceinline__ float low_half(half16, uint32_t word) {
     half16 half;
@@ -235,6 +244,19 @@ static __device__ __forceinline__ float block_sum(float value, float *parts) {
     for (int i = 0; i < (int)(blockDim.x / WARP_LANES); i++)
         sum += parts[i];
     return sum;
+}
+
+// The same of the largest; NaN counts for nothing.
+static __device__ __forceinline__ float block_max(float value, float *parts) {
+    value = warp_max(value);
+    __syncthreads();
+    if (lane_of() == 0)
+        parts[warp_of()] = value;
+    __syncthreads();
+    float most = parts[0];
+    for (int i = 1; i < (int)(blockDim.x / WARP_LANES); i++)
+        most = fmaxf(most, parts[i]);
+    return most;
 }
 
 // --- Marks ---

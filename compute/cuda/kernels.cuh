@@ -123,7 +123,8 @@ struct gate_up_args {
 };
 void launch_gate_up(const struct gate_up_args &args, cudaStream_t stream);
 
-// *out = the index of the largest of values, the lowest one of equals.
+// *out = the index of the largest of values, the lowest one of equals; -1: the largest
+// is not a finite number.
 struct largest_args {
     int *out; // may be host memory that the device sees
     const float *values;
@@ -143,6 +144,14 @@ struct rows_out {
     int stride;
     bool is_bf16;
 };
+
+static __device__ __forceinline__ void put_number(const struct rows_out &out, size_t at,
+                                                  float value) {
+    if (out.is_bf16)
+        static_cast<bfloat16 *>(out.data)[at] = to_bfloat(value);
+    else
+        static_cast<float *>(out.data)[at] = value;
+}
 
 struct norm_rows_args {
     struct rows_out out;
@@ -169,6 +178,7 @@ struct attend_rows_args {
     int tokens, first_position;
     struct heads heads;
     struct cache cache;
+    double most_flop; // of one kernel, so that none is long; 0: no limit
 };
 void launch_attend_rows(const struct attend_rows_args &args, cudaStream_t stream);
 
@@ -197,6 +207,7 @@ void launch_split(const struct split_args &args, cudaStream_t stream);
 // Random weights as shape_random.h says, stored as quant.h says.
 struct make_args {
     struct matrix to; // its data and scales are written
+    int first_row;    // the number that its row 0 has
     uint64_t seed;
     uint32_t number; // the matrix's
     float scale;

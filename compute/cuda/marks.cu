@@ -3,7 +3,10 @@
 
 #include "kernels.cuh"
 
+#include "weights_cuda.cuh"
+
 extern "C" {
+#include "compute/backend_check.h"
 #include "compute/stopwatch.h"
 #include "compute/why.h"
 }
@@ -20,6 +23,7 @@ enum {
 
 struct marks {
     enum marks_kind kind;
+    enum backend_marks which;
     int count;
     cudaStream_t stream;
     volatile unsigned long long *slots; // [count + 1], host memory; the last one to tie clocks
@@ -34,11 +38,8 @@ struct marks {
     int64_t step_ns;
 };
 
-static bool check(cudaError_t error, const char *what, char *why) {
-    if (error == cudaSuccess)
-        return true;
-    return why_set(why, "the GPU could not %s: %s (%s)", what, cudaGetErrorString(error),
-                   cudaGetErrorName(error));
+bool marks_has(const struct marks *m, int stage) {
+    return backend_marks_has(m->which, stage, m->count - 1);
 }
 
 // --- The two clocks ---
@@ -64,8 +65,8 @@ int64_t marks_step_ns(const struct marks *m) {
 static bool find_step(struct marks *m, char *why) {
     m->slots[m->count] = 0;
     launch_clock_step(m->device_slots + m->count, m->stream);
-    if (!check(cudaStreamSynchronize(m->stream), "tell the step of its clock", why) ||
-        !check(cudaGetLastError(), "tell the step of its clock", why))
+    if (!device_check(cudaStreamSynchronize(m->stream), "tell the step of its clock", why) ||
+        !device_check(cudaGetLastError(), "tell the step of its clock", why))
         return false;
     unsigned long long step = m->slots[m->count];
     m->step_ns = step < INT64_MAX ? (int64_t)step : INT64_MAX;
@@ -78,8 +79,8 @@ static bool tie_clocks(struct marks *m, char *why) {
         m->slots[m->count] = 0;
         int64_t before = stopwatch_now_ns();
         launch_stamp(stamp, m->stream);
-        if (!check(cudaStreamSynchronize(m->stream), "write the time", why) ||
-            !check(cudaGetLastError(), "write the time", why))
+        if (!device_check(cudaStreamSynchronize(m->stream), "write the time", why) ||
+            !device_check(cudaGetLastError(), "write the time", why))
             return false;
         tie(m, before, (int64_t)m->slots[m->count], stopwatch_now_ns());
     }
@@ -91,14 +92,16 @@ static bool tie_clocks(struct marks *m, char *why) {
 static bool take_slots(struct marks *m, char *why) {
     size_t bytes = ((size_t)m->count + 1) * sizeof *m->device_slots;
     unsigned long long *slots = NULL;
-    if (!check(cudaHostAlloc(&slots, bytes, cudaHostAllocMapped), "share memory for marks", why))
+    if (!device_check(cudaHostAlloc(&slots, bytes, cudaHostAllocMapped), "share memory for marks",
+                      why))
         return false;
     m->slots = slots;
-    return check(cudaHostGetDevicePointer(&m->device_slots, slots, 0), "share memory for marks",
-                 why) &&
-           check(cudaMalloc(&m->arrived, sizeof *m->arrived), "take memory for marks", why) &&
-           check(cudaMemsetAsync(m->arrived, 0, sizeof *m->arrived, m->stream), "clear memory",
-                 why) &&
+    return device_check(cudaHostGetDevicePointer(&m->device_slots, slots, 0),
+                        "share memory for marks", why) &&
+           device_check(cudaMalloc(&m->arrived, sizeof *m->arrived), "take memory for marks",
+                        why) &&
+           device_check(cudaMemsetAsync(m->arrived, 0, sizeof *m->arrived, m->stream),
+                        "clear memory", why) &&
            find_step(m, why) && tie_clocks(m, why);
 }
 
@@ -108,24 +111,24 @@ static bool take_events(struct marks *m, char *why) {
         return why_set(why, "no memory for %d events", m->count + 1);
     m->step_ns = EVENT_STEP_NS;
     for (int i = 0; i <= m->count; i++) {
-        if (!check(cudaEventCreate(&m->events[i]), "make an event", why))
+        if (!device_check(cudaEventCreate(&m->events[i]), "make an event", why))
             return false;
     }
     return true;
 }
 
-bool marks_create(struct marks **out, int count, enum marks_kind kind, cudaStream_t stream,
-                  char *why) {
+bool marks_create(struct marks **out, int count, enum marks_kind kind, enum backend_marks which,
+                  cudaStream_t stream, char *why) {
     *out = NULL;
     struct marks *m = static_cast<struct marks *>(calloc(1, sizeof *m));
     if (!m)
         return why_set(why, "no memory for %d marks", count);
     m->kind = kind;
+    m->which = which;
     m->count = count;
     m->stream = stream;
-    bool ok = kind == MARKS_TIMER    ? take_slots(m, why)
-              : kind == MARKS_EVENTS ? take_events(m, why)
-                                     : true;
+    bool ok = which == BACKEND_MARKS_NONE ||
+              (kind == MARKS_TIMER ? take_slots(m, why) : take_events(m, why));
     if (!ok) {
         marks_destroy(m);
         return false;
@@ -163,28 +166,28 @@ void marks_capture(struct marks *m, bool is_on) {
 
 // An event without the flag would only be an edge of the graph, and the flag is
 // refused where nothing is captured.
-static bool record(struct marks *m, int which, char *why) {
-    if (m->kind != MARKS_EVENTS)
-        return true;
+static bool record(struct marks *m, int event, char *why) {
     unsigned flags = m->is_capturing ? cudaEventRecordExternal : cudaEventRecordDefault;
-    return check(cudaEventRecordWithFlags(m->events[which], m->stream, flags), "record an event",
-                 why);
+    return device_check(cudaEventRecordWithFlags(m->events[event], m->stream, flags),
+                        "record an event", why);
 }
 
 bool marks_start(struct marks *m, char *why) {
-    return record(m, m->count, why);
+    return !m->events || record(m, m->count, why);
 }
 
 struct stamp marks_stamp(const struct marks *m, int stage) {
     struct stamp none = {NULL, NULL};
     struct stamp stamp = {m->device_slots + stage, m->arrived};
-    return m->kind == MARKS_TIMER ? stamp : none;
+    return m->slots && marks_has(m, stage) ? stamp : none;
 }
 
 bool marks_put(struct marks *m, int stage, bool is_stamped, char *why) {
-    if (m->kind == MARKS_TIMER && !is_stamped)
+    if (!marks_has(m, stage))
+        return true;
+    if (m->slots && !is_stamped)
         launch_stamp(marks_stamp(m, stage), m->stream);
-    return record(m, stage, why);
+    return !m->events || record(m, stage, why);
 }
 
 static bool wait_for_slot(struct marks *m, int stage, char *why) {
@@ -193,9 +196,14 @@ static bool wait_for_slot(struct marks *m, int stage, char *why) {
             continue;
         sched_yield();
         cudaError_t state = cudaStreamQuery(m->stream);
-        if (state == cudaErrorNotReady)
-            continue;
-        if (!check(state, "go on", why))
+        if (state == cudaErrorNotReady) {
+            // It is kept as the last error too, where it must not pass for a kernel's.
+            cudaError_t last = cudaGetLastError();
+            if (last == cudaErrorNotReady || last == cudaSuccess)
+                continue;
+            state = last;
+        }
+        if (!device_check(state, "go on", why))
             return false;
         if (m->slots[stage] == 0)
             return why_set(why, "the GPU ended its work without the mark of stage %d", stage);
@@ -204,7 +212,7 @@ static bool wait_for_slot(struct marks *m, int stage, char *why) {
 }
 
 static bool wait_for_all(struct marks *m, char *why) {
-    if (!m->is_over && !check(cudaStreamSynchronize(m->stream), "go on", why))
+    if (!m->is_over && !device_check(cudaStreamSynchronize(m->stream), "go on", why))
         return false;
     m->is_over = true;
     return true;
@@ -215,8 +223,8 @@ static bool wait_for_all(struct marks *m, char *why) {
 static bool event_ns(struct marks *m, int64_t *end_ns, int stage, char *why) {
     float ms = 0;
     if (!wait_for_all(m, why) ||
-        !check(cudaEventElapsedTime(&ms, m->events[m->count], m->events[stage]), "read an event",
-               why))
+        !device_check(cudaEventElapsedTime(&ms, m->events[m->count], m->events[stage]),
+                      "read an event", why))
         return false;
     *end_ns = m->began_ns + (int64_t)((double)ms * 1e6);
     return true;
@@ -233,13 +241,10 @@ static bool slot_ns(struct marks *m, int64_t *end_ns, int stage, char *why) {
 
 bool marks_wait(struct marks *m, int64_t *end_ns, int stage, char *why) {
     *end_ns = 0;
-    bool ok = m->kind == MARKS_TIMER    ? slot_ns(m, end_ns, stage, why)
-              : m->kind == MARKS_EVENTS ? event_ns(m, end_ns, stage, why)
-                                        : wait_for_all(m, why);
-    if (!ok)
+    if (!(m->slots ? slot_ns(m, end_ns, stage, why) : event_ns(m, end_ns, stage, why)))
         return false;
     int64_t now = stopwatch_now_ns();
-    if (m->kind == MARKS_NONE || *end_ns > now)
+    if (*end_ns > now)
         *end_ns = now;
     if (*end_ns < m->last_ns)
         *end_ns = m->last_ns;

@@ -9,14 +9,22 @@
 
 #include "device.cuh"
 
-enum marks_kind { MARKS_TIMER, MARKS_EVENTS, MARKS_NONE };
+extern "C" {
+#include "compute/backend.h"
+}
+
+enum marks_kind { MARKS_TIMER, MARKS_EVENTS };
 
 struct marks;
 
-// Stages 0 .. count - 1. Owner: marks_destroy, NULL is fine.
-bool marks_create(struct marks **out, int count, enum marks_kind kind, cudaStream_t stream,
-                  char *why);
+// Stages 0 .. count - 1, of which `which` are marked: nothing is put on the stream for
+// the others. Events need one more than marks, the pass's start. Owner: marks_destroy,
+// NULL is fine.
+bool marks_create(struct marks **out, int count, enum marks_kind kind, enum backend_marks which,
+                  cudaStream_t stream, char *why);
 void marks_destroy(struct marks *marks);
+
+bool marks_has(const struct marks *marks, int stage);
 
 // Before a pass's first launch; nothing of the pass before is on the stream any more.
 void marks_begin(struct marks *marks);
@@ -34,9 +42,9 @@ struct stamp marks_stamp(const struct marks *marks, int stage);
 // kernel was given the stamp.
 bool marks_put(struct marks *marks, int stage, bool is_stamped, char *why);
 
-// Waits for the stage's end; end_ns on stopwatch_now_ns()'s clock, never before that
-// of the stage before. With events or none: waits for the whole stream instead, and
-// with none end_ns is the time of that. false: the device failed.
+// Waits for the end of a stage that is marked; end_ns on stopwatch_now_ns()'s clock,
+// never before that of the mark before. With events: waits for the whole stream.
+// false: the device failed.
 bool marks_wait(struct marks *marks, int64_t *end_ns, int stage, char *why);
 
 // How finely the marks tell times apart: the smallest step of the device's clock, seen

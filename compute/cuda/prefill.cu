@@ -13,13 +13,6 @@ enum {
     TILE = WARP_LANES, // positions
 };
 
-static __device__ __forceinline__ void put(const struct rows_out &out, size_t at, float value) {
-    if (out.is_bf16)
-        static_cast<bfloat16 *>(out.data)[at] = to_bfloat(value);
-    else
-        static_cast<float *>(out.data)[at] = value;
-}
-
 // --- Norm ---
 
 // A block is one token.
@@ -32,8 +25,8 @@ KERNEL void norm_rows_kernel(struct norm_rows_args args) {
     float mean = block_sum(squares, parts) / (float)args.cols;
     float scale = 1 / sqrtf(mean + args.epsilon);
     for (int i = (int)threadIdx.x; i < args.out.stride; i += THREADS)
-        put(args.out, (size_t)blockIdx.x * (size_t)args.out.stride + (size_t)i,
-            i < args.cols ? in[i] * scale * args.norm[i] : 0);
+        put_number(args.out, (size_t)blockIdx.x * (size_t)args.out.stride + (size_t)i,
+                   i < args.cols ? in[i] * scale * args.norm[i] : 0);
 }
 
 void launch_norm_rows(const struct norm_rows_args &args, cudaStream_t stream) {
@@ -208,7 +201,7 @@ static __device__ __forceinline__ void put_mixture(const struct mixture<D> &m, i
             size_t at = (size_t)(first + q) * (size_t)args.out.stride +
                         (size_t)((int)blockIdx.y * head_dim + i);
             if (first + q < args.tokens && i < head_dim)
-                put(args.out, at, m.mixed[q][d] / m.sum[q]);
+                put_number(args.out, at, m.mixed[q][d] / m.sum[q]);
         }
     }
 }
@@ -262,10 +255,10 @@ KERNEL void __launch_bounds__(ATTEND_WARPS *WARP_LANES)
 // Zeros behind a token's mixed values, for the matrix product.
 KERNEL void pad_rows_kernel(struct rows_out out, int cols) {
     for (int i = cols + (int)threadIdx.x; i < out.stride; i += WARP_LANES)
-        put(out, (size_t)blockIdx.x * (size_t)out.stride + (size_t)i, 0);
+        put_number(out, (size_t)blockIdx.x * (size_t)out.stride + (size_t)i, 0);
 }
 
-void launch_attend_rows(const struct attend_rows_args &args, cudaStream_t stream) {
+static void launch_attend_slice(const struct attend_rows_args &args, cudaStream_t stream) {
     const int head_dim = args.heads.head_dim, cols = args.heads.heads * head_dim;
     const dim3 grid((unsigned)((args.tokens + QUERIES - 1) / QUERIES), (unsigned)args.heads.heads);
     const int pieces = (head_dim + WARP_LANES - 1) / WARP_LANES;
@@ -283,6 +276,30 @@ void launch_attend_rows(const struct attend_rows_args &args, cudaStream_t stream
                cols);
 }
 
+// Whole blocks of queries whose scores and mixing stay within most_flop.
+static int slice_tokens(const struct attend_rows_args &args) {
+    const double last = (double)args.first_position + args.tokens;
+    const double each = 4 * last * args.heads.heads * args.heads.head_dim;
+    if (args.most_flop <= 0 || each * args.tokens <= args.most_flop)
+        return args.tokens;
+    int blocks = (int)(args.most_flop / each / QUERIES);
+    return blocks > 0 ? blocks * QUERIES : (int)QUERIES;
+}
+
+void launch_attend_rows(const struct attend_rows_args &args, cudaStream_t stream) {
+    const int at_once = slice_tokens(args);
+    const size_t row = (size_t)((args.heads.heads + 2 * args.heads.kv_heads) * args.heads.head_dim);
+    const size_t out_bytes = (size_t)args.out.stride * (args.out.is_bf16 ? 2 : 4);
+    for (int first = 0; first < args.tokens; first += at_once) {
+        struct attend_rows_args slice = args;
+        slice.tokens = args.tokens - first < at_once ? args.tokens - first : at_once;
+        slice.first_position += first;
+        slice.qkv += (size_t)first * row;
+        slice.out.data = static_cast<unsigned char *>(args.out.data) + (size_t)first * out_bytes;
+        launch_attend_slice(slice, stream);
+    }
+}
+
 // --- Feed-forward ---
 
 // A block is one token.
@@ -291,7 +308,7 @@ KERNEL void swiglu_rows_kernel(struct swiglu_rows_args args) {
     const float *up = gate + args.cols;
     for (int i = (int)threadIdx.x; i < args.out.stride; i += THREADS) {
         float value = i < args.cols ? gate[i] / (1 + expf(-gate[i])) * up[i] : 0;
-        put(args.out, (size_t)blockIdx.x * (size_t)args.out.stride + (size_t)i, value);
+        put_number(args.out, (size_t)blockIdx.x * (size_t)args.out.stride + (size_t)i, value);
     }
 }
 

@@ -84,7 +84,7 @@ static bool do_products(struct bench *b, size_t dim, int times, char *why) {
     call.out = reinterpret_cast<float *>(b->memory + square * 4);
     call.tokens = call.rows = call.cols = (int)dim;
     call.out_stride = call.in_stride = call.weights_stride = (int)dim;
-    call.is_bf16 = true;
+    call.type = GEMM_BF16;
     for (int i = 0; i < times; i++) {
         if (!gemm_run(b->gemm, &call, b->stream, why))
             return false;

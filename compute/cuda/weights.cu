@@ -55,7 +55,7 @@ void launch_stamp(struct stamp stamp, cudaStream_t stream) {
     LAUNCH(stamp_kernel, 1, WARP_LANES, 0, stream, stamp);
 }
 
-enum { CLOCK_STEPS = 16, CLOCK_LOOKS = 1 << 20 };
+enum { CLOCK_STEPS = 16, CLOCK_LOOKS = 1 << 16 };
 
 // One thread looks until the clock has gone on a few times; not for ever, since a clock
 // that stands is possible where a GPU is only partly visible.
@@ -180,7 +180,7 @@ KERNEL void make_kernel(struct make_args args) {
     const size_t row = blockIdx.x, first = row * (size_t)m.stride;
     unsigned char *data = const_cast<unsigned char *>(m.data);
     struct piece piece;
-    piece.keys = shape_random_keys(args.seed, args.number, row);
+    piece.keys = shape_random_keys(args.seed, args.number, (size_t)args.first_row + row);
     piece.scale = args.scale;
     for (piece.from = (int)threadIdx.x * BLOCK_VALUES; piece.from < m.cols;
          piece.from += THREADS * BLOCK_VALUES) {

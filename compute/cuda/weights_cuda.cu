@@ -8,11 +8,16 @@ extern "C" {
 
 #include <stdlib.h>
 
-enum { ALIGN_BYTES = 256, STAGING_BYTES = 16 << 20, FLOAT_BYTES = 4 };
+enum {
+    ALIGN_BYTES = 256,
+    STAGING_BYTES = 16 << 20,
+    MOST_MADE = 1 << 27, // numbers made by one kernel: some milliseconds
+};
 
 bool device_check(cudaError_t error, const char *what, char *why) {
     if (error == cudaSuccess)
         return true;
+    cudaGetLastError(); // it is told here, once
     return why_set(why, "the GPU could not %s: %s (%s)", what, cudaGetErrorString(error),
                    cudaGetErrorName(error));
 }
@@ -138,6 +143,10 @@ void device_weights_clear(struct device_weights *w) {
 
 // --- Filling ---
 
+size_t device_weights_staging_bytes(const struct model *model) {
+    return model->is_made ? 0 : (size_t)STAGING_BYTES;
+}
+
 struct filler {
     const struct model *model;
     cudaStream_t stream;
@@ -207,14 +216,17 @@ static bool fill_floats(struct filler *f, const struct matrix &to, const struct 
     return true;
 }
 
-static bool make_matrix(struct filler *f, const struct matrix &to, const struct tensor *like) {
+static void make_matrix(struct filler *f, const struct matrix &to, const struct tensor *like) {
+    const int at_once = MOST_MADE / to.cols > 0 ? MOST_MADE / to.cols : 1;
     struct make_args args = {};
-    args.to = to;
     args.seed = f->model->seed;
     args.number = f->number;
     args.scale = shape_scale(like);
-    launch_make(args, f->stream);
-    return true;
+    for (int first = 0; first < to.rows; first += at_once) {
+        args.to = rows_of(to, first, to.rows - first < at_once ? to.rows - first : at_once);
+        args.first_row = first;
+        launch_make(args, f->stream);
+    }
 }
 
 static bool fill_matrix(struct filler *f, const struct matrix &to, const struct together &group) {
@@ -224,7 +236,7 @@ static bool fill_matrix(struct filler *f, const struct matrix &to, const struct 
         const struct tensor *from = group.parts[i];
         struct matrix part = rows_of(to, first, (int)from->rows);
         if (f->model->is_made)
-            ok = make_matrix(f, part, from);
+            make_matrix(f, part, from);
         else if (type_of(from->type) != to.type)
             ok = fill_floats(f, part, from);
         else if (is_blocks(to.type))
@@ -273,12 +285,15 @@ bool device_weights_fill(struct device_weights *w, const struct model *model, cu
     struct device_arena arena = {w->memory, 0};
     struct filler f = {model, stream, NULL, NULL, 0, why};
     place_all(w, model, &arena);
-    bool ok =
-        device_check(cudaMemsetAsync(w->memory, 0, w->bytes, stream), "clear memory", why) &&
-        device_check(cudaMalloc(&f.staging, STAGING_BYTES), "take memory to stage weights", why);
-    f.floats = static_cast<float *>(malloc(STAGING_BYTES));
-    if (!f.floats)
-        ok = why_set(why, "no memory to stage weights");
+    const size_t staging_bytes = device_weights_staging_bytes(model);
+    bool ok = device_check(cudaMemsetAsync(w->memory, 0, w->bytes, stream), "clear memory", why);
+    if (ok && staging_bytes > 0) {
+        ok = device_check(cudaMalloc(&f.staging, staging_bytes), "take memory to stage weights",
+                          why);
+        f.floats = static_cast<float *>(malloc(staging_bytes));
+        if (!f.floats)
+            ok = why_set(why, "no memory to stage weights for the GPU");
+    }
     ok = ok && fill_all(&f, w);
     cudaStreamSynchronize(stream); // a failed fill may still read what goes now
     cudaFree(f.staging);

@@ -32,6 +32,8 @@ bool device_weights_plan(struct device_weights *weights, const struct model *mod
 // is made here.
 bool device_weights_fill(struct device_weights *weights, const struct model *model,
                          cudaStream_t stream, char *why);
+// Device memory that filling takes besides, for as long as it lasts.
+size_t device_weights_staging_bytes(const struct model *model);
 void device_weights_clear(struct device_weights *weights);
 
 // Cuts arrays off a piece of memory; with base NULL it only adds up.

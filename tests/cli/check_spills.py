@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 SKIP = 77
-SOURCES = ["decode", "prefill", "weights", "rates"]
+SOURCES = ["attend_products", "decode", "prefill", "weights", "rates"]
 # Kernels that read a matrix once, by the names that nvcc gives them.
 VECTOR_LOADS = ["qkv_kernel", "product_kernel", "gate_up_kernel"]
 FORMATS = 5

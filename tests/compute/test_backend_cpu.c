@@ -408,6 +408,117 @@ static void a_prefill_stops_at_a_layer_and_the_state_stays_good(void **state) {
     free_model(&fixture);
 }
 
+// Two of layers + 1 marks, or none, and the same bits.
+static void fewer_marks_change_no_bit(void **state) {
+    (void)state;
+    static const struct {
+        enum backend_marks which;
+        int count;
+    } rows[] = {{BACKEND_MARKS_ALL, 3}, {BACKEND_MARKS_ENDS, 2}, {BACKEND_MARKS_NONE, 0}};
+    struct fixture fixture = make_model(&odd); // of two layers
+    float wanted[2][64] = {{0}}, got[64] = {0};
+    static const int counts[] = {1, 150};
+    int32_t tokens[MOST_TOKENS];
+    tokens_of(fixture.model, tokens, MOST_TOKENS);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char why[WHY_BYTES] = "";
+        struct backend_state *opened;
+        struct backend_opts opts = {
+            .threads = 2, .context = MOST_TOKENS, .device = 7, .marks = rows[i].which};
+        assert_true(backend_cpu.open(&opened, fixture.model, &opts, why)); // no card is asked
+        for (int k = 0; k < 2; k++) {
+            struct marks marks = {0};
+            struct backend_pass job = {.tokens = tokens,
+                                       .count = counts[k],
+                                       .logits = i == 0 ? wanted[k] : got,
+                                       .on_mark = note_mark,
+                                       .context = &marks};
+            assert_true(backend_cpu.pass(opened, &job, why));
+            assert_int_equal(marks.count, rows[i].count);
+            assert_true(marks.count < 2 ||
+                        (marks.stages[0] == 0 && marks.stages[marks.count - 1] == 2));
+            if (i > 0)
+                assert_memory_equal(wanted[k], got, sizeof(got));
+        }
+        backend_cpu.close(opened);
+    }
+    free_model(&fixture);
+}
+
+// --- The greedy id ---
+
+// The largest logit's id by walking over them, as sampler_next does.
+static int32_t largest_of(const float *logits, int vocab) {
+    int32_t best = -1;
+    for (int i = 0; i < vocab; i++) {
+        if (best < 0 || logits[i] > logits[best])
+            best = i;
+    }
+    return best;
+}
+
+static int32_t greedy(struct backend_state *state, const int32_t *tokens, int count,
+                      float *logits) {
+    char why[WHY_BYTES] = "";
+    int32_t id = -2;
+    struct backend_pass job = {
+        .tokens = tokens, .count = count, .logits = logits, .greedy_id = &id};
+    assert_true(backend_cpu.pass(state, &job, why));
+    return id;
+}
+
+static void the_greedy_id_is_that_of_the_logits_with_and_without_them(void **state) {
+    (void)state;
+    for (int threads = 1; threads <= 5; threads += 2) {
+        for (int i = 0; i < SHAPES; i++) {
+            struct fixture fixture = make_model(shapes[i]);
+            struct backend_state *opened = open_state(fixture.model, NULL, threads);
+            int32_t tokens[40];
+            float logits[64];
+            tokens_of(fixture.model, tokens, 40);
+            for (int count = 1; count <= 40; count += 13) {
+                int32_t id = greedy(opened, tokens, count, logits);
+                assert_int_equal(id, largest_of(logits, fixture.model->shape.vocab));
+                assert_int_equal(greedy(opened, tokens, count, NULL), id);
+            }
+            backend_cpu.close(opened);
+            free_model(&fixture);
+        }
+    }
+}
+
+// Rows of the output that are all the same make equal logits, and those of NaN or of
+// infinities are no choice.
+static void the_lowest_of_equals_is_greedy_and_no_number_is_none(void **state) {
+    (void)state;
+    static const float fills[] = {0, NAN, INFINITY};
+    for (size_t i = 0; i < sizeof(fills) / sizeof(fills[0]); i++) {
+        struct fixture fixture = make_model(&wide); // an output of its own, in F16
+        struct tensor *output = &fixture.model->output;
+        size_t numbers = (size_t)output->rows * (size_t)output->cols;
+        float *rows = malloc(numbers * sizeof(float));
+        assert_non_null(rows);
+        for (size_t k = 0; k < numbers; k++)
+            rows[k] = fills[i];
+        *output = (struct tensor){.type = GGUF_TENSOR_F32,
+                                  .rows = output->rows,
+                                  .cols = output->cols,
+                                  .data = rows,
+                                  .bytes = numbers * sizeof(float)};
+        struct backend_state *opened = open_state(fixture.model, NULL, 3);
+        int32_t token = 1;
+        assert_int_equal(greedy(opened, &token, 1, NULL), i == 0 ? 0 : -1);
+        // All NaN but the last one.
+        for (size_t k = numbers - (size_t)output->cols; k < numbers; k++)
+            rows[k] = 0;
+        if (i < 2) // INFINITY times numbers of both signs is NaN
+            assert_int_equal(greedy(opened, &token, 1, NULL), i == 0 ? 0 : output->rows - 1);
+        backend_cpu.close(opened);
+        free(rows);
+        free_model(&fixture);
+    }
+}
+
 // --- Refusals ---
 
 static void impossible_passes_are_refused_and_change_nothing(void **state) {
@@ -521,6 +632,9 @@ int main(void) {
         cmocka_unit_test(prefill_of_any_length_equals_single_steps),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
         cmocka_unit_test(every_stage_is_marked_once_in_order_of_time),
+        cmocka_unit_test(fewer_marks_change_no_bit),
+        cmocka_unit_test(the_greedy_id_is_that_of_the_logits_with_and_without_them),
+        cmocka_unit_test(the_lowest_of_equals_is_greedy_and_no_number_is_none),
         cmocka_unit_test(a_prefill_stops_at_a_layer_and_the_state_stays_good),
         cmocka_unit_test(impossible_passes_are_refused_and_change_nothing),
         cmocka_unit_test(impossible_settings_are_refused),

@@ -33,14 +33,14 @@ enum { MOST_VOCAB = 4096, CONTEXT = 96, PROMPT = 19, ANSWER = 3 };
 // What else may have gone wrong, NULL = nothing; set by a test that knows more.
 static const char *(*other_failure)(void);
 
-static void assert_good(bool ok, const char *why) {
+static inline void assert_good(bool ok, const char *why) {
     if (!ok)
         fail_msg("%s", why);
     if (other_failure && other_failure())
         fail_msg("%s", other_failure());
 }
 
-static struct model *open_model(const char *path) {
+static inline struct model *open_model(const char *path) {
     char why[WHY_BYTES] = "";
     struct model *model = NULL;
     assert_good(model_open(&model, path, why), why);
@@ -54,7 +54,8 @@ struct converted {
     std::vector<std::vector<unsigned char>> bytes;
 };
 
-static void convert(struct converted *out, const struct model *from, enum gguf_tensor_type type) {
+static inline void convert(struct converted *out, const struct model *from,
+                           enum gguf_tensor_type type) {
     out->model = *from;
     out->layers.assign(from->layers, from->layers + from->shape.layers);
     out->model.layers = out->layers.data();
@@ -86,41 +87,58 @@ struct runner {
     const struct backend *backend;
     struct backend_state *state;
     const struct model *model;
-    int marks;
+    struct backend_opts opts;
+    int marks; // told in this pass
     int64_t first_mark_ns, last_mark_ns;
     bool marks_ascend;
     float logits[MOST_VOCAB];
 };
 
-static void on_mark(void *context, int stage, int64_t end_ns) {
+static inline void on_mark(void *context, int stage, int64_t end_ns) {
     struct runner *r = static_cast<struct runner *>(context);
-    r->marks_ascend = r->marks_ascend && stage == r->marks && end_ns >= r->last_mark_ns;
+    const int layers = r->model->shape.layers;
+    int wanted = r->opts.marks == BACKEND_MARKS_ENDS ? r->marks * layers : r->marks;
+    r->marks_ascend = r->marks_ascend && stage == wanted && end_ns >= r->last_mark_ns;
     r->last_mark_ns = end_ns;
     if (stage == 0)
         r->first_mark_ns = end_ns;
     r->marks++;
 }
 
-static void open_runner(struct runner *r, const struct backend *backend,
-                        const struct model *model) {
-    char why[WHY_BYTES] = "";
+static inline struct backend_opts usual_opts(const struct model *model) {
     struct backend_opts opts = {};
     opts.threads = 1;
+    opts.device = -1;
     opts.context = CONTEXT < model->shape.context ? CONTEXT : model->shape.context;
+    return opts;
+}
+
+static inline void open_runner_with(struct runner *r, const struct backend *backend,
+                                    const struct model *model, const struct backend_opts &opts) {
+    char why[WHY_BYTES] = "";
     memset(r, 0, sizeof *r);
     r->backend = backend;
     r->model = model;
+    r->opts = opts;
     assert_in_range(model->shape.vocab, 1, MOST_VOCAB);
     assert_good(backend->open(&r->state, model, &opts, why), why);
 }
 
-static int32_t feed(struct runner *r, const int32_t *tokens, int count, int first) {
+static inline void open_runner(struct runner *r, const struct backend *backend,
+                               const struct model *model) {
+    open_runner_with(r, backend, model, usual_opts(model));
+}
+
+// The greedy id of the backend, which must be that of its logits.
+static inline int32_t feed(struct runner *r, const int32_t *tokens, int count, int first) {
     char why[WHY_BYTES] = "";
     struct backend_pass pass = {};
+    int32_t greedy_id = -2;
     pass.tokens = tokens;
     pass.count = count;
     pass.first_position = first;
     pass.logits = r->logits;
+    pass.greedy_id = &greedy_id;
     pass.on_mark = on_mark;
     pass.context = r;
     r->marks = 0;
@@ -128,13 +146,18 @@ static int32_t feed(struct runner *r, const int32_t *tokens, int count, int firs
     for (int i = 0; i < MOST_VOCAB; i++)
         r->logits[i] = NAN;
     assert_good(r->backend->pass(r->state, &pass, why), why);
-    assert_int_equal(r->marks, r->model->shape.layers + 1);
+    const int all = r->model->shape.layers + 1;
+    assert_int_equal(r->marks, r->opts.marks == BACKEND_MARKS_ALL    ? all
+                               : r->opts.marks == BACKEND_MARKS_NONE ? 0
+                                                                     : 2);
     assert_true(r->marks_ascend);
     struct sampler greedy = {};
-    return sampler_next(&greedy, r->logits, r->model->shape.vocab, NULL, NULL, NULL, 0);
+    int32_t sampled = sampler_next(&greedy, r->logits, r->model->shape.vocab, NULL, NULL, NULL, 0);
+    assert_int_equal(greedy_id, sampled);
+    return sampled;
 }
 
-static double error_of(const struct runner *got, const struct runner *wanted) {
+static inline double error_of(const struct runner *got, const struct runner *wanted) {
     double squares = 0, apart = 0;
     for (int i = 0; i < got->model->shape.vocab; i++) {
         double difference = (double)got->logits[i] - (double)wanted->logits[i];
@@ -145,7 +168,7 @@ static double error_of(const struct runner *got, const struct runner *wanted) {
 }
 
 // A gap between the two best logits that the error could not close.
-static bool is_clear(const struct runner *r, double nmse) {
+static inline bool is_clear(const struct runner *r, double nmse) {
     double best = -INFINITY, second = -INFINITY, squares = 0;
     for (int i = 0; i < r->model->shape.vocab; i++) {
         double x = (double)r->logits[i];
@@ -156,14 +179,14 @@ static bool is_clear(const struct runner *r, double nmse) {
     return best - second > 4 * sqrt(nmse * squares / r->model->shape.vocab);
 }
 
-static void make_prompt(int32_t *prompt, const struct model *model) {
+static inline void make_prompt(int32_t *prompt, const struct model *model) {
     for (int i = 0; i < PROMPT; i++)
         prompt[i] = i == 0 ? 1 : (7 + 11 * i) % model->shape.vocab;
 }
 
 // The prompt in one pass and an answer step by step, both on the CPU's own tokens.
-static void compare_with_cpu(const struct backend *backend, const struct model *model,
-                             double most_error, int answer) {
+static inline void compare_with_cpu(const struct backend *backend, const struct model *model,
+                                    double most_error, int answer) {
     static struct runner cuda, cpu;
     int32_t prompt[PROMPT];
     make_prompt(prompt, model);

@@ -483,10 +483,17 @@ static void check_largest(void) {
         launch_largest(args, NULL);
         assert_null(host_cuda_failure());
         assert_int_equal(out.at[0], first);
+        // NaN is never the largest, and an infinity is no number that one may take.
         for (int i = 0; i < count; i++)
-            values.at[i] = -INFINITY;
+            values.at[i] = i == first ? -3.0f : NAN;
         launch_largest(args, NULL);
-        assert_int_equal(out.at[0], 0);
+        assert_int_equal(out.at[0], first);
+        for (float odd : {-INFINITY, INFINITY, NAN}) {
+            for (int i = 0; i < count; i++)
+                values.at[i] = odd == INFINITY && i != first ? 1 : odd;
+            launch_largest(args, NULL);
+            assert_int_equal(out.at[0], -1);
+        }
     }
 }
 
@@ -584,7 +591,8 @@ static void rows_of_gate_and_up_make_inner_rows(void **) {
 }
 
 // Keys and values of `tokens` go into the cache, then the queries look at all of it.
-static void check_rows_attention(const struct heads &h, bool is_half, int tokens, int first) {
+static void check_rows_attention(const struct heads &h, bool is_half, int tokens, int first,
+                                 double most_flop) {
     char what[96];
     const int q_rows = h.heads * h.head_dim, kv_rows = h.kv_heads * h.head_dim;
     const int rows = q_rows + 2 * kv_rows, context = first + tokens + 2;
@@ -614,7 +622,7 @@ static void check_rows_attention(const struct heads &h, bool is_half, int tokens
     assert_near(got.data(), kept, 1e-6, what);
 
     test_rows *r = make_rows(tokens, q_rows, is_half);
-    struct attend_rows_args args = {r->out, qkv.at, tokens, first, h, c->cache};
+    struct attend_rows_args args = {r->out, qkv.at, tokens, first, h, c->cache, most_flop};
     launch_attend_rows(args, NULL);
     numbers wanted;
     for (int t = 0; t < tokens; t++) {
@@ -635,13 +643,49 @@ static void check_rows_attentions(void) {
                                    {32, 0}, {33, 0}, {65, 0}, {2, 31}, {33, 31}};
     for (auto &h : head_sizes) {
         for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-            check_rows_attention(h, i % 2 == 1, cases[i][0], cases[i][1]);
+            check_rows_attention(h, i % 2 == 1, cases[i][0], cases[i][1], 0);
     }
-    check_rows_attention({2, 1, 8}, false, 33, 63);
+    check_rows_attention({2, 1, 8}, false, 33, 63, 0);
+    // In slices of 32, of 64, and in one.
+    for (double most_flop : {1.0, 64.0 * 100 * 4 * 2 * 10, 1e12})
+        check_rows_attention({2, 1, 10}, most_flop > 1, 97, 3, most_flop);
 }
 
 static void rows_attend_to_what_came_before_them(void **) {
     in_every_order(check_rows_attentions);
+}
+
+// The limit lets through all tokens, two tiles of them, one, or less than one.
+static void products_in_slices_are_those_at_once(void **) {
+    enum { ROWS = 12, COLS = 8, MOST = 300 };
+    struct gemm *gemm = NULL;
+    char why[256] = "";
+    device<float> in(MOST * COLS), weights(ROWS * COLS), wanted(MOST * ROWS), got(MOST * ROWS);
+    fill(in);
+    fill(weights);
+    assert_true(gemm_create(&gemm, why));
+    for (int tokens : {1, 127, 128, 129, 256, 300}) {
+        for (double fitting : {1e9, 270.0, 200.0, 1.0}) {
+            for (bool is_bf16 : {false, true}) {
+                struct gemm_call call = {};
+                call.in = in.at;
+                call.weights = weights.at;
+                call.out = wanted.at;
+                call.tokens = tokens;
+                call.rows = call.out_stride = ROWS;
+                call.cols = call.in_stride = call.weights_stride = COLS;
+                call.type = is_bf16 ? GEMM_BF16 : GEMM_F32;
+                memset(got.at, 0xff, got.count * sizeof(float));
+                assert_true(gemm_run(gemm, &call, NULL, why));
+                call.out = got.at;
+                assert_true(gemm_run_in_slices(gemm, &call, fitting * 2 * ROWS * COLS, NULL, why));
+                assert_memory_equal(got.at, wanted.at, (size_t)(tokens * ROWS) * sizeof(float));
+                if (tokens < MOST) // and nothing behind them
+                    assert_true(isnan(got.at[tokens * ROWS]));
+            }
+        }
+    }
+    gemm_destroy(gemm);
 }
 
 // --- Weights ---
@@ -712,7 +756,14 @@ static void check_make(void) {
             if (!fits(f, cols))
                 continue;
             test_matrix *m = make_matrix(f, ROWS, cols), *made = make_matrix(f, ROWS, cols);
-            struct make_args args = {made->matrix, 99, 5, scale};
+            // Row by row and all at once are the same.
+            struct make_args args = {made->matrix, 0, 99, 5, scale};
+            args.to.rows = 1;
+            launch_make(args, NULL);
+            args.first_row = 1;
+            args.to.rows = ROWS - 1;
+            args.to.data += matrix_row_bytes(args.to.type, args.to.stride);
+            args.to.scales += is_blocks(args.to.type) ? cols / BLOCK_VALUES : 0;
             launch_make(args, NULL);
             for (int r = 0; r < ROWS; r++) {
                 std::vector<float> row((size_t)cols);
@@ -759,6 +810,7 @@ int main(void) {
         cmocka_unit_test_setup(rows_are_normed, setup),
         cmocka_unit_test_setup(rows_of_gate_and_up_make_inner_rows, setup),
         cmocka_unit_test_setup(rows_attend_to_what_came_before_them, setup),
+        cmocka_unit_test_setup(products_in_slices_are_those_at_once, setup),
         cmocka_unit_test_setup(embedding_and_bf16_are_exact, setup),
         cmocka_unit_test_setup(a_steps_embedding_tells_the_step_where_it_is, setup),
         cmocka_unit_test_setup(made_weights_have_the_cpus_bits, setup),

@@ -56,6 +56,33 @@ static void made_weights_are_the_cpus(void **) {
     }
 }
 
+// Attention by matrix products, from 128 tokens on.
+static void long_prompts_have_the_cpus_logits(void **) {
+    static struct runner cuda, cpu;
+    struct model *model = bundled_model();
+    struct converted converted;
+    struct backend_opts opts = usual_opts(model);
+    std::vector<int32_t> prompt(700);
+    convert(&converted, model, GGUF_TENSOR_BF16);
+    for (size_t i = 0; i < prompt.size(); i++)
+        prompt[i] = (int32_t)((3 + 7 * i + i * i % 11) % (size_t)model->shape.vocab);
+    opts.context = 700;
+    opts.threads = 0;
+    open_runner_with(&cuda, gpu, &converted.model, opts);
+    open_runner_with(&cpu, &backend_cpu, &converted.model, opts);
+    for (int count : {127, 128, 129, 257, 700}) {
+        feed(&cpu, prompt.data(), count, 0);
+        feed(&cuda, prompt.data(), count, 0);
+        assert_true(error_of(&cuda, &cpu) <= 1e-3);
+    }
+    feed(&cuda, prompt.data(), 131, 0);
+    feed(&cuda, prompt.data() + 131, 569, 131);
+    assert_true(error_of(&cuda, &cpu) <= 1e-3);
+    gpu->close(cuda.state);
+    cpu.backend->close(cpu.state);
+    model_close(model);
+}
+
 static void with_and_without_a_graph_the_bits_are_the_same(void **) {
     static struct runner with, without;
     struct model *model = bundled_model();
@@ -84,12 +111,15 @@ struct timing {
     int64_t layers_ns, pass_ns;
 };
 
-static struct timing time_steps(const struct model *model, const char *marks) {
+static struct timing time_steps(const struct model *model, const char *kind,
+                                enum backend_marks which) {
     static struct runner r;
     std::vector<int64_t> layers, passes;
     int32_t token = 1;
-    setenv("TOKENDRIP_CUDA_MARKS", marks, 1);
-    open_runner(&r, gpu, model);
+    struct backend_opts opts = usual_opts(model);
+    setenv("TOKENDRIP_CUDA_MARKS", kind, 1);
+    opts.marks = which;
+    open_runner_with(&r, gpu, model, opts);
     for (int p = 0; p < STEPS; p++) {
         int64_t start = stopwatch_now_ns();
         r.last_mark_ns = start;
@@ -112,12 +142,15 @@ static void marks_agree_with_the_wall_clock_and_with_events(void **) {
     struct shape_preset preset = {
         "marks", {4096, 4, 32, 8, 128, 14336, 320, 96, 1e-5f, 1e4f, true}, GGUF_TENSOR_BF16};
     assert_good(shape_model(&model, &preset, GGUF_TENSOR_BF16, 7, why), why);
-    struct timing timer = time_steps(model, "timer"), events = time_steps(model, "events");
-    struct timing none = time_steps(model, "none");
-    print_message("step %.3f ms, its layers %.3f ms; by events %.3f and %.3f; no marks %.3f\n",
+    struct timing timer = time_steps(model, "timer", BACKEND_MARKS_ALL);
+    struct timing events = time_steps(model, "events", BACKEND_MARKS_ALL);
+    struct timing ends = time_steps(model, "timer", BACKEND_MARKS_ENDS);
+    struct timing none = time_steps(model, "timer", BACKEND_MARKS_NONE);
+    print_message("step %.3f ms, its layers %.3f ms; by events %.3f and %.3f; two marks %.3f, none "
+                  "%.3f\n",
                   (double)timer.pass_ns / 1e6, (double)timer.layers_ns / 1e6,
                   (double)events.pass_ns / 1e6, (double)events.layers_ns / 1e6,
-                  (double)none.pass_ns / 1e6);
+                  (double)ends.pass_ns / 1e6, (double)none.pass_ns / 1e6);
     assert_true(timer.layers_ns >= timer.pass_ns * 95 / 100);
     assert_true(llabs(timer.layers_ns - events.layers_ns) <= timer.layers_ns * 5 / 100);
     model_close(model);
@@ -134,6 +167,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup(f32_models_have_the_cpus_logits_and_tokens, setup),
         cmocka_unit_test_setup(every_format_has_the_cpus_logits_and_tokens, setup),
         cmocka_unit_test_setup(made_weights_are_the_cpus, setup),
+        cmocka_unit_test_setup(long_prompts_have_the_cpus_logits, setup),
         cmocka_unit_test_setup(with_and_without_a_graph_the_bits_are_the_same, setup),
         cmocka_unit_test_setup(marks_agree_with_the_wall_clock_and_with_events, setup),
     };

@@ -1,0 +1,35 @@
+// See backend_check.h. Must not touch a state: refused means as before.
+#include "backend_check.h"
+
+#include "why.h"
+
+bool backend_check_pass(const struct backend_pass *pass, const struct backend_limits *limits,
+                        char *why) {
+    if (!pass->tokens || pass->count < 1 || pass->count > BACKEND_PREFILL_CHUNK)
+        return why_set(why, "a pass over %d tokens was asked for, expected 1 to %d", pass->count,
+                       BACKEND_PREFILL_CHUNK);
+    if (pass->first_position < 0 || pass->first_position > limits->cached)
+        return why_set(why, "the KV cache holds %d tokens, a pass cannot start at position %d",
+                       limits->cached, pass->first_position);
+    if (pass->count > limits->context - pass->first_position)
+        return why_set(why, "%d tokens do not fit into a context of %d: use a shorter prompt",
+                       pass->first_position + pass->count, limits->context);
+    for (int t = 0; t < pass->count; t++) {
+        if (pass->tokens[t] < 0 || pass->tokens[t] >= limits->vocab)
+            return why_set(why, "token %d has id %d, the model knows ids 0 to %d", t,
+                           (int)pass->tokens[t], limits->vocab - 1);
+    }
+    return true;
+}
+
+bool backend_marks_has(enum backend_marks marks, int stage, int layers) {
+    switch (marks) {
+    case BACKEND_MARKS_ALL:
+        return true;
+    case BACKEND_MARKS_ENDS:
+        return stage == 0 || stage == layers;
+    case BACKEND_MARKS_NONE:
+        break;
+    }
+    return false;
+}

@@ -1,0 +1,129 @@
+// See cards.cuh.
+#include "cards.cuh"
+
+#include "weights_cuda.cuh"
+
+extern "C" {
+#include "compute/why.h"
+}
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LEAST_CAPABILITY = 75, LINE_BYTES = 256 };
+
+// What one card is.
+struct look {
+    cudaDeviceProp prop;
+    size_t free_bytes, total_bytes;
+};
+
+static bool check_driver(char *why) {
+    int driver = 0, runtime = 0;
+    cudaDriverGetVersion(&driver);
+    cudaRuntimeGetVersion(&runtime);
+    if (driver == 0)
+        return why_set(why, "no NVIDIA driver is running: install one, or use --device cpu");
+    if (driver / 1000 < runtime / 1000)
+        return why_set(why,
+                       "the NVIDIA driver is too old: it can do CUDA %d.%d, this program needs "
+                       "%d.0: update the driver",
+                       driver / 1000, driver % 1000 / 10, runtime / 1000);
+    return true;
+}
+
+static bool count_cards(int *count, char *why) {
+    *count = 0;
+    if (!check_driver(why))
+        return false;
+    cudaError_t error = cudaGetDeviceCount(count);
+    if (error == cudaErrorNoDevice || (error == cudaSuccess && *count == 0)) {
+        cudaGetLastError();
+        return why_set(why, "there is no NVIDIA GPU here, or CUDA_VISIBLE_DEVICES hides it");
+    }
+    return device_check(error, "be counted", why);
+}
+
+// Makes the context, since only that tells whether the card lets itself be used.
+static bool look_at(struct look *out, int index, char *why) {
+    const cudaDeviceProp *prop = &out->prop;
+    if (!device_check(cudaGetDeviceProperties(&out->prop, index), "describe itself", why))
+        return false;
+    if (10 * prop->major + prop->minor < LEAST_CAPABILITY)
+        return why_set(why, "%.60s has compute capability %d.%d, this program needs %d.%d",
+                       prop->name, prop->major, prop->minor, LEAST_CAPABILITY / 10,
+                       LEAST_CAPABILITY % 10);
+    cudaError_t error = cudaSetDevice(index);
+    if (error == cudaSuccess)
+        error = cudaMemGetInfo(&out->free_bytes, &out->total_bytes);
+    if (error == cudaSuccess)
+        return true;
+    cudaGetLastError();
+    return why_set(why, "the GPU cuda:%d (%.60s) cannot be used: %s (%s)%s", index, prop->name,
+                   cudaGetErrorString(error), cudaGetErrorName(error),
+                   error == cudaErrorMemoryAllocation ? ": other programs hold its memory" : "");
+}
+
+static bool refuse_index(int wanted, int count, char *why) {
+    if (count == 1)
+        return why_set(why, "there is no card cuda:%d here: the only one is cuda:0", wanted);
+    return why_set(why, "there is no card cuda:%d here: they are cuda:0 to cuda:%d", wanted,
+                   count - 1);
+}
+
+bool cards_find(struct card *out, int wanted, char *why) {
+    int count;
+    if (!count_cards(&count, why))
+        return false;
+    if (wanted >= count)
+        return refuse_index(wanted, count, why);
+    char first_why[WHY_BYTES] = "";
+    int from = wanted < 0 ? 0 : wanted, to = wanted < 0 ? count : wanted + 1;
+    for (int i = from; i < to; i++) {
+        struct look look;
+        char card_why[WHY_BYTES] = "";
+        if (look_at(&look, i, card_why)) {
+            out->index = i;
+            out->multiprocessors = look.prop.multiProcessorCount;
+            snprintf(out->name, sizeof out->name, "%.95s", look.prop.name);
+            return true;
+        }
+        if (i == from)
+            memcpy(first_why, card_why, sizeof first_why);
+    }
+    return why_set(why, "%s", first_why);
+}
+
+static void describe_card(char *out, int index) {
+    struct look look;
+    char why[WHY_BYTES] = "";
+    int driver = 0;
+    cudaDriverGetVersion(&driver);
+    if (!look_at(&look, index, why)) {
+        snprintf(out, LINE_BYTES, "cuda:%d cannot be used: %.200s", index, why);
+        return;
+    }
+    snprintf(out, LINE_BYTES,
+             "cuda:%d %.80s, %.0f GiB memory, %.1f GiB free, compute capability %d.%d, driver for "
+             "CUDA %d.%d",
+             index, look.prop.name, (double)look.total_bytes / 0x1p30,
+             (double)look.free_bytes / 0x1p30, look.prop.major, look.prop.minor, driver / 1000,
+             driver % 1000 / 10);
+}
+
+void cards_describe(char *out, size_t bytes) {
+    char why[WHY_BYTES] = "";
+    int count;
+    size_t used = 0;
+    bool has_cards = count_cards(&count, why);
+    snprintf(out, bytes, "%s", why);
+    for (int i = 0; has_cards && i < count; i++) {
+        char line[LINE_BYTES];
+        describe_card(line, i);
+        if (i > 0 && used + 1 + strlen(line) >= bytes)
+            return;
+        used += (size_t)snprintf(out + used, bytes - used, "%s%s", i > 0 ? "\n" : "", line);
+        if (used >= bytes)
+            return;
+    }
+}
