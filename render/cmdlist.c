@@ -77,6 +77,29 @@ void cmdlist_drop(struct cmdlist *list, struct rect rect, int phase, rgba color)
                            .color = color});
 }
 
+// Belongs to the line before it: nothing else came between, and both look the same.
+static bool is_continuing(const struct cmdlist *list, const struct cmd *line) {
+    const struct cmd *before = list->count > 0 ? &list->cmds[list->count - 1] : NULL;
+    return before && before->kind == CMD_LINE && before->color == line->color &&
+           before->stroke == line->stroke;
+}
+
+void cmdlist_line(struct cmdlist *list, const struct cmd_line *line, rgba color) {
+    enum { FARTHEST = 1 << 24 };
+    if ((color & 0xFF) == 0 || line->stroke <= 0)
+        return;
+    int x = clamp(line->x0, -FARTHEST, FARTHEST), y = clamp(line->y0, -FARTHEST, FARTHEST);
+    struct cmd cmd = {
+        .kind = CMD_LINE,
+        .rect = {x, y, clamp(line->x1, -FARTHEST, FARTHEST) - x,
+                 clamp(line->y1, -FARTHEST, FARTHEST) - y},
+        .stroke = (uint16_t)clamp(line->stroke, 1, CMD_MAX_LINE_PX * CMD_LINE_UNIT),
+        .color = color,
+    };
+    cmd.phase = line->is_continued && is_continuing(list, &cmd);
+    add(list, cmd);
+}
+
 void cmdlist_text(struct cmdlist *list, const struct cmd *text, const char *utf8) {
     size_t bytes = strlen(utf8);
     if (bytes == 0 || (text->color & 0xFF) == 0)

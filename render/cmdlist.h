@@ -1,6 +1,7 @@
 // The drawing commands of one frame in a fixed buffer: what paint writes and
-// draw executes. Integer pixels only; later commands cover earlier ones. A full
-// buffer drops commands and counts them.
+// draw executes. Integer pixels only, but for slanted lines, which are placed in
+// sixteenths; later commands cover earlier ones. A full buffer drops commands and
+// counts them.
 #ifndef RENDER_CMDLIST_H
 #define RENDER_CMDLIST_H
 
@@ -15,6 +16,8 @@ enum {
     CMD_MAX_STROKE_PX = 24,
     CMD_MAX_DROP_PX = 512,
     CMD_DROP_PHASES = 4,
+    CMD_MAX_LINE_PX = 96,
+    CMD_LINE_UNIT = 16, // parts of a pixel in which lines are placed
 };
 
 struct rect {
@@ -42,6 +45,10 @@ enum cmd_kind {
                  // is fixed to the target's corner, so neighbours continue each other
     CMD_DROP,    // a drop, tip at the top, filling the rectangle (best h = 1.35 w);
                  // `phase` 0 .. 3 shifts it down by quarters of a pixel
+    CMD_LINE,    // a line of any slope with round ends, from (x, y) to (x + w, y + h),
+                 // `stroke` wide, all in sixteenths of a pixel; a place on the corner of
+                 // four pixels has whole coordinates. `phase` 1: one shape with the line
+                 // before it, joined to it where it begins at its end
     CMD_TEXT,    // text with its left end at x and baseline at y, `px` high
     CMD_CLIP,    // later commands stay inside the rectangle; w = 0: whole target
 };
@@ -49,12 +56,13 @@ enum cmd_kind {
 struct cmd {
     uint8_t kind;     // enum cmd_kind
     uint8_t face;     // CMD_TEXT
-    uint8_t phase;    // CMD_DROP
+    uint8_t phase;    // CMD_DROP, CMD_LINE
     uint8_t mirrored; // CMD_STRIPES
     uint16_t radius;  // px, CMD_ROUND, CMD_RING; clamped to half the smaller side
-    uint16_t stroke;  // px, CMD_RING, CMD_STRIPES; font px for CMD_TEXT
+    uint16_t stroke;  // px, CMD_RING, CMD_STRIPES; 1/16 px, CMD_LINE; font px for CMD_TEXT
     rgba color;
     struct rect rect;                 // CMD_TEXT: x, baseline y, width and ascent as measured
+                                      // CMD_LINE: 1/16 px, w and h of either sign
     uint32_t text_offset, text_bytes; // CMD_TEXT
 };
 
@@ -80,6 +88,16 @@ void cmdlist_drop(struct cmdlist *list, struct rect rect, int phase, rgba color)
 // fonts say, kept for overlap tests; only x and y place the text. A text that
 // doesn't fit is dropped whole.
 void cmdlist_text(struct cmdlist *list, const struct cmd *text, const char *utf8);
+
+// A line between two places in 1/16 px. Lines that follow one another in one colour
+// and stroke with `is_continued` are one shape: where they meet or cross nothing is
+// drawn twice, and a dashed line costs no more than a whole one. Equal ends: a dot.
+struct cmd_line {
+    int x0, y0, x1, y1; // 1/16 px, within +-2^24
+    int stroke;         // 1/16 px, up to CMD_MAX_LINE_PX
+    bool is_continued;
+};
+void cmdlist_line(struct cmdlist *list, const struct cmd_line *line, rgba color);
 
 // rect.w = 0: the whole target again; w < 0 or h <= 0: nothing is drawn.
 void cmdlist_clip(struct cmdlist *list, struct rect rect);

@@ -7,6 +7,7 @@
 #include "draw.h"
 
 #include "atlas.h"
+#include "stroke.h"
 
 #include <SDL.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ struct image {
     int mask_pitch_bytes;
 };
 
-// A string's image. Lives in a bucket's chain and in the list of uses; indices into
+// A string's image, or that of a shape of lines. Lives in a bucket's chain and in the list of uses; indices into
 // draw.strings, 0 = none.
 struct string {
     struct text_key key;
@@ -431,31 +432,42 @@ static void rasterise(struct draw *draw, struct string *string, const struct cmd
     string->height_px = image.height_px;
 }
 
-static const struct string *find_string(struct draw *draw, const struct cmd *font, const char *utf8,
-                                        size_t bytes) {
-    struct text_key key = text_key(font->face, font->stroke, utf8, bytes);
-    uint16_t *bucket = bucket_of(draw, key), index = *bucket;
+// The image kept under the key, now the newest; NULL: none.
+static const struct string *find_kept(struct draw *draw, struct text_key key) {
+    uint16_t index = *bucket_of(draw, key);
     while (index &&
            (draw->strings[index].key.high != key.high || draw->strings[index].key.low != key.low))
         index = draw->strings[index].next_in_bucket;
-    if (index) {
-        unlink_use(draw, index);
-        link_as_newest(draw, index);
-        return &draw->strings[index];
-    }
-    struct string fresh = {.key = key};
-    rasterise(draw, &fresh, font, utf8, bytes);
-    int64_t px = (int64_t)fresh.width_px * fresh.height_px;
+    if (!index)
+        return NULL;
+    unlink_use(draw, index);
+    link_as_newest(draw, index);
+    return &draw->strings[index];
+}
+
+static const struct string *keep(struct draw *draw, const struct string *fresh) {
+    int64_t px = (int64_t)fresh->width_px * fresh->height_px;
     while (draw->string_count > 0 &&
            (draw->string_count == DRAW_MAX_STRINGS || draw->strings_px + px > STRINGS_MAX_PX))
         drop_oldest(draw);
-    index = (uint16_t)++draw->string_count;
-    fresh.next_in_bucket = *bucket;
+    uint16_t index = (uint16_t)++draw->string_count, *bucket = bucket_of(draw, fresh->key);
+    draw->strings[index] = *fresh;
+    draw->strings[index].next_in_bucket = *bucket;
     *bucket = index;
-    draw->strings[index] = fresh;
     draw->strings_px += px;
     link_as_newest(draw, index);
     return &draw->strings[index];
+}
+
+static const struct string *find_string(struct draw *draw, const struct cmd *font, const char *utf8,
+                                        size_t bytes) {
+    struct text_key key = text_key(font->face, font->stroke, utf8, bytes);
+    const struct string *found = find_kept(draw, key);
+    if (found)
+        return found;
+    struct string fresh = {.key = key};
+    rasterise(draw, &fresh, font, utf8, bytes);
+    return keep(draw, &fresh);
 }
 
 static void copy_string(struct draw *draw, const struct string *string, int64_t x, int64_t y) {
@@ -489,10 +501,74 @@ static void draw_text(struct draw *draw, const struct cmd *cmd, const char *utf8
     }
 }
 
+// ---- lines ----
+
+// Lines cmds[0 .. count) are one shape. Its image is kept like a string's, cut to
+// what can be seen; what is asked for again is the same lines in the same cut.
+static struct text_key lines_key(const struct cmd *lines, int count, struct rect area) {
+    struct text_key key = {0x9E3779B97F4A7C15u, (uint64_t)(unsigned)count << 32 | lines->stroke};
+    const int corner[] = {area.w, area.h};
+    for (int i = -1; i < count; i++) {
+        int place[4] = {corner[0], corner[1], 0, 0};
+        if (i >= 0) {
+            place[0] = lines[i].rect.x - area.x * CMD_LINE_UNIT;
+            place[1] = lines[i].rect.y - area.y * CMD_LINE_UNIT;
+            place[2] = lines[i].rect.w;
+            place[3] = lines[i].rect.h;
+        }
+        struct text_key one = text_key(FACE_COUNT, 0, (const char *)place, sizeof place);
+        key.high = (key.high ^ one.high) * 0x100000001B3u;
+        key.low = (key.low ^ one.low) * 0xFF51AFD7ED558CCDu;
+        key.low ^= key.low >> 29;
+    }
+    return key;
+}
+
+static void rasterise_lines(struct draw *draw, struct string *string, const struct cmd *lines,
+                            int count, struct rect area) {
+    uint8_t *coverage = stroke_raster(lines, count, area);
+    draw->raster_count++;
+    if (!coverage)
+        return;
+    struct text_image image = {coverage, area.w, area.h, area.w, 0, 0};
+    string->width_px = area.w;
+    string->height_px = area.h;
+    if (!draw->renderer) {
+        string->mask = coverage;
+        return;
+    }
+    string->texture = texture_of(draw, &image);
+    free(coverage);
+}
+
+static void draw_lines(struct draw *draw, const struct cmd *lines, int count) {
+    struct rect area = intersect(stroke_bounds(lines, count), draw->clip);
+    if (area.w == 0)
+        return;
+    area.w = min64(area.w, draw->max_texture_px);
+    area.h = min64(area.h, draw->max_texture_px);
+    struct text_key key = lines_key(lines, count, area);
+    const struct string *found = find_kept(draw, key);
+    if (!found) {
+        struct string fresh = {.key = key};
+        rasterise_lines(draw, &fresh, lines, count, area);
+        found = keep(draw, &fresh);
+    }
+    copy_string(draw, found, area.x, area.y);
+}
+
 // ---- lists ----
 
 static void set_clip(struct draw *draw, struct rect rect) {
     draw->clip = rect.w == 0 ? draw->target : intersect(rect, draw->target);
+}
+
+// The line and those that continue it.
+static int lines_in_shape(const struct cmdlist *list, const struct cmd *first) {
+    const struct cmd *end = list->cmds + list->count, *at = first + 1;
+    while (at < end && at->kind == CMD_LINE && at->phase)
+        at++;
+    return (int)(at - first);
 }
 
 static void draw_cmd(struct draw *draw, const struct cmdlist *list, const struct cmd *cmd) {
@@ -521,6 +597,9 @@ static void draw_cmd(struct draw *draw, const struct cmdlist *list, const struct
     case CMD_DROP:
         draw_drop(draw, cmd);
         break;
+    case CMD_LINE:
+        draw_lines(draw, cmd, lines_in_shape(list, cmd));
+        break;
     case CMD_TEXT:
         draw_text(draw, cmd, list->text + cmd->text_offset);
         break;
@@ -541,7 +620,8 @@ void draw_list(struct draw *draw, const struct cmdlist *list) {
     set_clip(draw, (struct rect){0});
     draw->color = 0;
     for (int i = 0; i < list->count; i++)
-        draw_cmd(draw, list, &list->cmds[i]);
+        if (list->cmds[i].kind != CMD_LINE || !list->cmds[i].phase) // drawn with its first
+            draw_cmd(draw, list, &list->cmds[i]);
     flush_fills(draw);
 }
 

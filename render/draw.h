@@ -33,7 +33,7 @@ void draw_list(struct draw *draw, const struct cmdlist *list);
 // The renderer lost its textures (SDL_RENDER_DEVICE_RESET): make them anew.
 void draw_reset(struct draw *draw);
 
-// Strings rasterised so far: flat while the same frame is drawn again.
+// Strings and shapes of lines rasterised so far: flat while the same frame is drawn again.
 int draw_raster_count(const struct draw *draw);
 
 #endif

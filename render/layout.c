@@ -21,6 +21,8 @@ static int clamp(int value, int low, int high) {
     return max(low, min(value, high));
 }
 
+enum { LOWEST_STEP = -4, HIGHEST_STEP = 8, MOST = 1 << 20 };
+
 // Sizes that are settled before any rectangle is: fonts, lines, gaps.
 struct sizes {
     int width, height;
@@ -31,7 +33,9 @@ struct sizes {
     int output, drip, tile, answer_line, lines;
     int playhead, bar, clock_labels, readouts_rows, readout, footer;
     int min_grid;
-    int column_gap; // between things side by side
+    int column_gap;       // between things side by side
+    int panel, panel_gap; // width of the panel and what parts it from the stage
+    int guess;
 };
 
 // The bands' gaps, in permille of the reference, from top to bottom.
@@ -108,6 +112,7 @@ static void set_fonts(struct layout *l, struct sizes *s, int step) {
     l->answer_px = font(s, type->answer, step);
     l->stroke_px = clamp(part(s->reference, 3), 1, CMD_MAX_STROKE_PX);
     l->hair_px = max(1, part(s->reference, 1));
+    l->margin_px = l->input.mode == LAYOUT_SHOW ? part(s->width, 50) : part(s->reference, 37);
 }
 
 static void set_sizes(const struct layout *l, struct sizes *s) {
@@ -130,11 +135,34 @@ static void set_sizes(const struct layout *l, struct sizes *s) {
     s->bar = part(r, is_show ? 46 : 40);
     s->clock_labels = line(l->small_px);
     s->footer = l->input.mode == LAYOUT_STAGE ? line(l->small_px) + part(r, 6) : 0;
+    s->guess = l->input.has_guess ? line(l->small_px) : 0;
     s->min_grid = max(part(r, 150), l->input.layers);
     s->column_gap = part(r, 22);
 }
 
 // --- across ---
+
+// What a line of text needs in tenths of an em, a character being 0.53 em. A
+// panel shows at least the first number of characters at the smallest size, and is
+// never wider than the second needs at body size: longer lines are hard to follow.
+enum { LEAST_LINE_TENTHS = 138, LONGEST_LINE_TENTHS = 190 };
+
+// Beside the stage whatever the shape: in a window narrower than 4:3 the reference
+// follows the width, so that 26 characters stay about a quarter of it.
+static void set_panel(struct layout *l, struct sizes *s) {
+    if (!l->input.has_panel)
+        return;
+    int pads = 2 * layout_panel_pad_px(l);
+    int least = em(l->floor_px, LEAST_LINE_TENTHS) + pads;
+    int most = em(l->body_px, LONGEST_LINE_TENTHS) + pads;
+    s->panel = clamp(part(s->width, 270), least, max(least, most));
+    s->panel_gap = part(s->reference, 20);
+}
+
+// Where the stage ends on the right.
+static int stage_right(const struct layout *l, const struct sizes *s) {
+    return s->width - l->margin_px - s->panel - s->panel_gap;
+}
 
 // A column this wide shows its token on one line, with a little help from its
 // neighbours; 0.55 of it is enough on two lines in turn. An answer's columns that
@@ -180,13 +208,21 @@ static int cell_gap(const struct sizes *s, int size_px, int thinnest_px) {
 
 enum { THINNEST_COLUMN_PX = 5, THINNEST_ROW_PX = 5 };
 
+// The column of layer labels. Beside a panel it is only as wide as "layer 12" needs at
+// the floor: the grid needs the rest.
+static int labels_width(const struct layout *l) {
+    if (!l->input.has_panel)
+        return em(l->small_px, 47);
+    int layers = l->input.layers;
+    return em(l->floor_px, layers < 10 ? 43 : layers < 100 ? 48 : 54);
+}
+
 static void place_columns(struct layout *l, struct sizes *s) {
-    int gutter = em(l->small_px, 47) + part(s->reference, 8);
-    l->margin_px = l->input.mode == LAYOUT_SHOW ? part(s->width, 50) : part(s->reference, 37);
+    int gutter = labels_width(l) + part(s->reference, 8);
     l->labels.x = l->margin_px;
-    l->labels.w = em(l->small_px, 47);
+    l->labels.w = labels_width(l);
     l->grid.x = l->margin_px + gutter;
-    int room = s->width - l->margin_px - l->grid.x;
+    int room = stage_right(l, s) - l->grid.x;
     int widest = part(s->reference, 130);
     // The last cell's gap hangs over, so that cells end where the clock ends.
     int gap_px = cell_gap(s, room / l->input.columns, THINNEST_COLUMN_PX);
@@ -213,7 +249,7 @@ static int readouts_per_row(const struct layout *l, const struct sizes *s) {
 
 // Lines the whole answer would need, by an average tile.
 static int lines_wanted(const struct layout *l, const struct sizes *s) {
-    int room = s->width - l->margin_px - l->grid.x;
+    int room = stage_right(l, s) - l->grid.x;
     int64_t need = (int64_t)l->input.answer_limit * em(l->answer_px, 48);
     int64_t lines = (need + room - 1) / room;
     bool is_tall = s->height > s->width;
@@ -251,8 +287,8 @@ static int gap(const struct sizes *s, enum gap which) {
 // Everything but the grid's rows.
 static int fixed_height(const struct layout *l, const struct sizes *s) {
     int sum = 2 * s->margin_y + top_height(l, s) + s->caption + header_height(s) + s->output +
-              s->drip + s->lines * s->answer_line + 2 * s->playhead + s->bar + s->clock_labels +
-              s->readouts_rows * s->readout + s->footer;
+              s->drip + s->lines * s->answer_line + s->guess + 2 * s->playhead + s->bar +
+              s->clock_labels + s->readouts_rows * s->readout + s->footer;
     for (int i = 0; i < GAP_COUNT; i++)
         sum += gap(s, (enum gap)i);
     return sum;
@@ -270,6 +306,10 @@ static bool fit_height(const struct layout *l, struct sizes *s) {
     int missing = comfortable - (s->height - fixed_height(l, s));
     if (missing > 0)
         s->drip = max(least_drip, s->drip - missing);
+    // A guess's row must not cost text size, and at the least size the grid must be.
+    int starving = s->min_grid - (s->height - fixed_height(l, s));
+    if (starving > 0 && (s->guess > 0 || l->input.text_step == LOWEST_STEP))
+        s->drip = max(part(s->reference, 40), s->drip - starving);
     return s->height - fixed_height(l, s) >= s->min_grid;
 }
 
@@ -386,7 +426,7 @@ static void place_grid(struct layout *l, const struct sizes *s, struct cursor *a
 }
 
 static void place_answer(struct layout *l, const struct sizes *s, struct cursor *at) {
-    int right = s->width - l->margin_px;
+    int right = stage_right(l, s);
     l->drip = (struct rect){l->grid.x, at->y, right - l->grid.x, s->drip};
     at->y += s->drip;
     l->answer_lines = s->lines;
@@ -400,6 +440,9 @@ static void place_answer(struct layout *l, const struct sizes *s, struct cursor 
 static void place_clock(struct layout *l, const struct sizes *s, struct cursor *at) {
     int room = s->width - 2 * l->margin_px;
     skip(at, s, GAP_CLOCK);
+    if (s->guess > 0)
+        l->guess = (struct rect){l->margin_px, at->y, room, s->guess};
+    at->y += s->guess;
     l->clock = (struct rect){l->margin_px, at->y, room, s->bar + 2 * s->playhead};
     l->clock_bar = (struct rect){l->margin_px, at->y + s->playhead, room, s->bar};
     at->y += l->clock.h;
@@ -432,6 +475,7 @@ static bool arrange(struct layout *l, const struct layout_input *input, int step
     l->unit_px = max(1, part(s.reference, 10));
     set_fonts(l, &s, step);
     set_sizes(l, &s);
+    set_panel(l, &s);
     place_columns(l, &s);
     // The stage in big type shows what fits in one row; the first ones matter most.
     bool is_few = l->input.mode == LAYOUT_SHOW && !is_top_wide(l, &s);
@@ -453,18 +497,19 @@ static bool arrange(struct layout *l, const struct layout_input *input, int step
         place_top_narrow(l, &s, at.y);
     at.y += top;
     skip(&at, &s, GAP_CAPTION);
-    l->caption = (struct rect){l->margin_px, at.y, s.width - 2 * l->margin_px, s.caption};
+    l->caption = (struct rect){l->margin_px, at.y, stage_right(l, &s) - l->margin_px, s.caption};
     at.y += s.caption;
     skip(&at, &s, GAP_HEADER);
     place_grid(l, &s, &at);
     place_answer(l, &s, &at);
+    if (s.panel > 0)
+        l->panel = (struct rect){s.width - l->margin_px - s.panel, l->caption.y, s.panel,
+                                 at.y - l->caption.y};
     place_clock(l, &s, &at);
     place_readouts(l, &s, &at);
     return l->grid.w >= part(s.reference, 300) ||
            input->columns * part(s.reference, 130) == l->grid.w;
 }
-
-enum { LOWEST_STEP = -4, HIGHEST_STEP = 8, MOST = 1 << 20 };
 
 bool layout_make(struct layout *out, const struct layout_input *input) {
     struct layout_input in = *input;
@@ -493,6 +538,10 @@ int layout_column_x(const struct layout *layout, int column) {
         return layout->grid.x + (int)((int64_t)layout->prompt_width_px * i / prompt);
     return layout->grid.x + layout->prompt_width_px +
            (int)(answer_width * (i - prompt) / (columns - prompt));
+}
+
+int layout_panel_pad_px(const struct layout *layout) {
+    return layout->unit_px * 7 / 4;
 }
 
 int layout_layer_y(const struct layout *layout, int layer) {

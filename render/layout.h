@@ -35,6 +35,8 @@ struct layout_input {
     int columns;       // prompt_tokens ..
     int answer_limit;  // 1 ..
     int readouts;      // 0 .. LAYOUT_MAX_READOUTS
+    bool has_panel;    // an explanation stands beside the stage, in any mode
+    bool has_guess;    // a guess stands on the clock: room for its pennant above the bar
 };
 
 // How much of a column's header there is room for.
@@ -62,6 +64,7 @@ struct layout {
     int hair_px;   // outlines that only part things
 
     struct rect title, pills[4], origin, rate; // pills are empty in LAYOUT_SHOW
+    struct rect panel;                         // right of the stage; empty without has_panel
     struct rect caption;                       // one row: caption left, the view's note right
     struct rect header;                        // the row of headers above the grid
     enum layout_headers headers;               // the prompt's; the answer's never show less
@@ -78,6 +81,7 @@ struct layout {
     struct rect answer_label, answer;
     int answer_lines, answer_line_px; // line i begins at answer.y + i * answer_line_px
     int answer_tile_px;               // height of a tile
+    struct rect guess;                // above the clock, for the pennant; empty without has_guess
     struct rect clock;                // with room for the playhead above and below the bar
     struct rect clock_bar;            // inside clock
     struct rect clock_labels;
@@ -96,6 +100,9 @@ bool layout_make(struct layout *out, const struct layout_input *input);
 // are more columns than pixels.
 int layout_column_x(const struct layout *layout, int column);
 int layout_layer_y(const struct layout *layout, int layer); // 0 <= layer <= layers
+
+// Between the panel's border and its texts.
+int layout_panel_pad_px(const struct layout *layout);
 
 // The cell of a column and a layer: its tile less the gap at its right and bottom.
 struct rect layout_cell(const struct layout *layout, int column, int layer);

@@ -94,6 +94,43 @@ static void paint_playhead(const struct clock *c) {
     cmdlist_fill(c->out, (struct rect){x + width, all.y, 1, all.h}, theme_fade(ink, edge.part_ppm));
 }
 
+// A hollow pennant on a thin mast that goes down through the bar: nothing solid, since
+// it is no measurement. The words stand behind the pennant or, near the right end,
+// before it. A layout without a place for them has a short mast alone.
+static void paint_guess(const struct clock *c) {
+    const struct view *view = c->paint->view;
+    const struct layout *layout = c->paint->layout;
+    struct rect row = layout->guess;
+    if (view->guess_ppm < 0)
+        return;
+    rgba ink = paint_color(c->paint, COLOR_INK);
+    int hair = 2 * layout->hair_px, x = x_at(c, view->guess_ppm);
+    x = clamp(x, c->bar.x, c->bar.x + c->bar.w - hair);
+    int top = row.h > 0 ? row.y : layout->clock.y;
+    int bottom = c->bar.y + c->bar.h;
+    cmdlist_fill(c->out, (struct rect){x - hair / 2, c->bar.y, 2 * hair, c->bar.h},
+                 paint_color(c->paint, COLOR_GROUND));
+    cmdlist_fill(c->out, (struct rect){x, top, hair, bottom - top}, ink);
+    if (row.h <= 0)
+        return;
+    int height = row.h * 7 / 10, width = height * 3 / 2, gap = layout->unit_px;
+    int words_w = text_width_px(c->paint->text, FACE_WORDS, layout->small_px, view->guess_label);
+    bool is_left = x + width + gap + words_w > row.x + row.w;
+    struct rect pennant = {is_left ? x + hair - width : x, row.y, width, height};
+    cmdlist_ring(c->out, pennant, 0, hair, ink);
+    int room = is_left ? pennant.x - gap - row.x : row.x + row.w - pennant.x - width - gap;
+    words_w = words_w < room ? words_w : room;
+    struct paint_label label = {
+        .rect = {is_left ? pennant.x - gap - words_w : pennant.x + width + gap, row.y, words_w,
+                 row.h},
+        .face = FACE_WORDS,
+        .px = layout->small_px,
+        .least_px = layout->floor_px,
+        .color = ink,
+    };
+    paint_text(c->out, c->paint->text, &label, view->guess_label);
+}
+
 // --- numbers ---
 
 static int label_width(const struct clock *c, const char *text) {
@@ -148,6 +185,7 @@ void paint_clock(struct cmdlist *out, const struct paint *paint) {
         i = end;
     }
     cmdlist_ring(out, clock.bar, clock.radius_px, layout->hair_px, paint_color(paint, COLOR_LINE));
+    paint_guess(&clock);
     paint_playhead(&clock);
     paint_labels(&clock);
 }

@@ -26,6 +26,8 @@ void view_clear(struct view *view) {
     view->decode_label[0] = '\0';
     view->decode_label_ppm = -1;
     view->scale_label[0] = '\0';
+    view->guess_ppm = -1;
+    view->guess_label[0] = '\0';
     view->readout_count = 0;
     view->title[0] = '\0';
     view->headline[0] = '\0';
@@ -99,7 +101,9 @@ static uint64_t mix_clock(uint64_t hash, const struct view *view) {
     hash = mix_text(hash, view->prefill_label, sizeof view->prefill_label);
     hash = mix_text(hash, view->decode_label, sizeof view->decode_label);
     hash = mix(hash, view->decode_label_ppm);
-    return mix_text(hash, view->scale_label, sizeof view->scale_label);
+    hash = mix_text(hash, view->scale_label, sizeof view->scale_label);
+    hash = mix(hash, view->guess_ppm);
+    return mix_text(hash, view->guess_label, sizeof view->guess_label);
 }
 
 static uint64_t mix_readouts(uint64_t hash, const struct view *view) {

@@ -113,6 +113,8 @@ struct view {
     char decode_label[64];  // "decode, 3.3 ms a step"
     int decode_label_ppm;   // where the decode part begins, -1 = no decode yet
     char scale_label[32];   // what the full width stands for: "30 ms"
+    int guess_ppm;          // where the first token was guessed, -1 = no guess
+    char guess_label[48];   // "your guess: 12 ms"
 
     int readout_count;
     struct view_readout readouts[VIEW_MAX_READOUTS];
@@ -129,8 +131,8 @@ struct view {
     int dropped; // things that found no room
 };
 
-// Empties the view: 1 layer, 1 prompt token, 1 column, no texts. Cost: does not
-// touch the bulk of the arrays.
+// Empties the view: 1 layer, 1 prompt token, 1 column, no texts, no guess. Cost: does
+// not touch the bulk of the arrays.
 void view_clear(struct view *view);
 
 // FNV-1a style 64-bit hash of everything that is in use. Equal views are equal.

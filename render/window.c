@@ -245,6 +245,10 @@ void window_close(struct window *window) {
 
 // ---- frames ----
 
+void window_size(const struct window *window, int *width, int *height) {
+    SDL_GetWindowSize(window->window, width, height);
+}
+
 void window_size_px(const struct window *window, int *width_px, int *height_px) {
     *width_px = WINDOW_MIN_WIDTH_PX;
     *height_px = WINDOW_MIN_HEIGHT_PX;

@@ -40,6 +40,9 @@ bool window_has_display(char why[256]);
 // once a frame.
 void window_size_px(const struct window *window, int *width_px, int *height_px);
 
+// The size as window_opts takes it, in the display server's units.
+void window_size(const struct window *window, int *width, int *height);
+
 // Draws a frame: black, then the scene, then the HUD (NULL: none).
 void window_draw(struct window *window, const struct cmdlist *scene, const struct cmdlist *hud);
 

@@ -32,10 +32,11 @@ static void each_kind_is_recorded_in_order(void **state) {
     cmdlist_drop(&list, BOX, 2, INK);
     text("parcel");
     cmdlist_clip(&list, BOX);
+    cmdlist_line(&list, &(struct cmd_line){10, 20, 110, 80, 24, true}, INK);
     static const uint8_t kinds[] = {CMD_FILL, CMD_ROUND, CMD_RING, CMD_STRIPES,
-                                    CMD_DROP, CMD_TEXT,  CMD_CLIP};
-    assert_int_equal(list.count, 7);
-    for (int i = 0; i < 7; i++) {
+                                    CMD_DROP, CMD_TEXT,  CMD_CLIP, CMD_LINE};
+    assert_int_equal(list.count, 8);
+    for (int i = 0; i < 8; i++) {
         assert_int_equal(list.cmds[i].kind, kinds[i]);
         assert_memory_equal(&list.cmds[i].rect, &BOX, sizeof BOX);
     }
@@ -46,6 +47,44 @@ static void each_kind_is_recorded_in_order(void **state) {
     assert_int_equal(list.cmds[4].phase, 2);
     assert_int_equal(list.cmds[5].text_bytes, 6);
     assert_memory_equal(list.text + list.cmds[5].text_offset, "parcel", 6);
+    assert_int_equal(list.cmds[7].stroke, 24);
+    assert_int_equal(list.cmds[7].phase, 0); // there is no line before it
+}
+
+static void a_line_continues_one_of_its_kind_alone(void **state) {
+    (void)state;
+    const struct cmd_line first = {0, 0, 160, 80, 24, false}, next = {160, 80, 0, -80, 24, true};
+    struct cmd_line thicker = next;
+    thicker.stroke = 32;
+    cmdlist_clear(&list);
+    cmdlist_line(&list, &first, INK);
+    cmdlist_line(&list, &next, INK);
+    cmdlist_line(&list, &next, INK ^ 0x100);
+    cmdlist_line(&list, &thicker, INK ^ 0x100);
+    cmdlist_line(&list, &thicker, INK ^ 0x100);
+    cmdlist_fill(&list, BOX, INK ^ 0x100);
+    cmdlist_line(&list, &thicker, INK ^ 0x100);
+    static const int continued[] = {0, 1, 0, 0, 1, 0, 0};
+    assert_int_equal(list.count, 7);
+    for (int i = 0; i < 7; i++)
+        assert_int_equal(list.cmds[i].phase, continued[i]);
+    assert_int_equal(list.cmds[1].rect.w, -160);
+    assert_int_equal(list.cmds[1].rect.h, -160);
+}
+
+static void a_lines_ends_and_stroke_are_clamped(void **state) {
+    (void)state;
+    cmdlist_clear(&list);
+    const struct cmd_line far_away = {INT32_MIN, INT32_MAX, INT32_MAX, INT32_MIN, INT32_MAX, false};
+    cmdlist_line(&list, &far_away, INK);
+    assert_int_equal(list.cmds[0].rect.x, -(1 << 24));
+    assert_int_equal(list.cmds[0].rect.y, 1 << 24);
+    assert_int_equal(list.cmds[0].rect.w, 1 << 25);
+    assert_int_equal(list.cmds[0].rect.h, -(1 << 25));
+    assert_int_equal(list.cmds[0].stroke, CMD_MAX_LINE_PX * CMD_LINE_UNIT);
+    cmdlist_line(&list, &(struct cmd_line){0, 0, 9, 9, 0, false}, INK);
+    cmdlist_line(&list, &(struct cmd_line){0, 0, 9, 9, 16, false}, 0xFFFFFF00);
+    assert_int_equal(list.count, 1);
 }
 
 static void what_cannot_be_seen_is_not_recorded(void **state) {
@@ -188,6 +227,8 @@ static void the_hash_sees_every_field(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_kind_is_recorded_in_order),
+        cmocka_unit_test(a_line_continues_one_of_its_kind_alone),
+        cmocka_unit_test(a_lines_ends_and_stroke_are_clamped),
         cmocka_unit_test(what_cannot_be_seen_is_not_recorded),
         cmocka_unit_test(radius_stroke_and_phase_are_clamped),
         cmocka_unit_test(a_full_list_drops_and_counts),

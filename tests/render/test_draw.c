@@ -57,6 +57,10 @@ static void add_text(enum text_face face, int px, int x, int baseline, const cha
     cmdlist_text(&list, &cmd, utf8);
 }
 
+static void add_line(int x0, int y0, int x1, int y1, int stroke, bool is_continued, rgba color) {
+    cmdlist_line(&list, &(struct cmd_line){x0, y0, x1, y1, stroke, is_continued}, color);
+}
+
 static uint32_t at(int x, int y) {
     return words[y * W + x];
 }
@@ -267,6 +271,7 @@ static void nothing_is_drawn_outside_the_clip(void **state) {
     cmdlist_drop(&list, (struct rect){60, 30, 60, 81}, 1, 0x00FFFFFF);
     add_text(FACE_WORDS, 40, 20, 60, "clipped away");
     add_text(FACE_DIGITS, 40, 20, 60, "0123456789");
+    add_line(0, 0, W * 16, H * 16, 90, false, 0xFFFFFFFF);
     draw_list(draw, &list);
     int inside = 0;
     for (int y = 0; y < H; y++)
@@ -292,6 +297,8 @@ static void a_clip_shows_what_would_be_there_without_it(void **state) {
         cmdlist_drop(&list, (struct rect){25, 26, 40, 54}, 2, 0xF0A830C0);
         add_text(FACE_WORDS, 30, 26, 100, "Where is my parcel?");
         add_text(FACE_MONO, 30, 26, 50, "Where is my parcel?");
+        add_line(100, 100, 3000, 2000, 50, false, 0xEAF0F6C0);
+        add_line(3000, 2000, 50, 1500, 50, true, 0xEAF0F6C0);
         draw_list(draw, &list);
         if (pass == 0)
             memcpy(whole, words, sizeof whole);
@@ -338,6 +345,8 @@ static void add_everything(struct rect rect) {
     cmdlist_drop(&list, rect, 3, 0xDDEEFFFF);
     add_text(FACE_WORDS, 30, rect.x, rect.y, "far away");
     add_text(FACE_DIGITS, 30, rect.x, rect.y, "12345");
+    add_line(rect.x, rect.y, rect.w, rect.h, 40, false, 0x998877FF);
+    add_line(rect.x, rect.h, rect.w, rect.y, 40, true, 0x998877FF);
     cmdlist_clip(&list, rect);
 }
 
@@ -358,6 +367,47 @@ static void huge_coordinates_cost_neither_memory_nor_a_crash(void **state) {
                 draw_list(draw, &list);
             }
     assert_true(resident_kb() - before < 40 * 1024);
+}
+
+// White at 50 %: a path that bends and crosses itself is nowhere drawn twice, whether
+// its lines are long or in pieces.
+static void translucent_lines_of_one_shape_have_neither_seams_nor_overlaps(void **state) {
+    (void)state;
+    static uint32_t whole[W * H];
+    for (int pieces = 1; pieces <= 8; pieces *= 2) {
+        begin(0x000000FF);
+        static const int path[][2] = {{320, 320}, {4480, 2880}, {4480, 640}, {640, 3200}};
+        for (int i = 0; i < 3; i++)
+            for (int k = 0; k < pieces; k++) {
+                int dx = (path[i + 1][0] - path[i][0]) / pieces;
+                int dy = (path[i + 1][1] - path[i][1]) / pieces;
+                add_line(path[i][0] + k * dx, path[i][1] + k * dy, path[i][0] + (k + 1) * dx,
+                         path[i][1] + (k + 1) * dy, 72, i + k > 0, 0xFFFFFF80);
+            }
+        draw_list(draw, &list);
+        int full = 0;
+        for (int i = 0; i < W * H; i++) {
+            assert_true((words[i] & 0xFF) <= 0x80);
+            full += (words[i] & 0xFF) == 0x80;
+            if (pieces > 1)
+                assert_true(abs((int)(words[i] & 0xFF) - (int)(whole[i] & 0xFF)) <= 1);
+        }
+        assert_true(full > 2000);
+        if (pieces == 1)
+            memcpy(whole, words, sizeof whole);
+    }
+}
+
+static void the_same_lines_are_rasterised_once_and_others_anew(void **state) {
+    (void)state;
+    for (int round = 0; round < 3; round++) {
+        int before = draw_raster_count(draw);
+        begin(0x000000FF);
+        add_line(333, 444, 2222, 1111 + 16 * (round / 2), 37, false, 0xFFFFFFFF);
+        add_line(333, 444, 2222, 1777, 37, true, 0xFFFFFFFF);
+        draw_list(draw, &list);
+        assert_int_equal(draw_raster_count(draw) - before, round != 1);
+    }
 }
 
 static void a_shape_larger_than_the_target_covers_it(void **state) {
@@ -550,6 +600,11 @@ static void add_scene(void) {
     cmdlist_stripes(&list, (struct rect){208, 110, 90, 22}, 6, true, 0xF0A830A0);
     for (int phase = 0; phase < 4; phase++)
         cmdlist_drop(&list, (struct rect){20 + phase * 70, 140, 31, 42}, phase, 0xF0A830FF);
+    add_line(16 * 8 + 5, 16 * 170, 16 * 200, 16 * 20 + 9, 40, false, 0xEAF0F6FF);
+    add_line(16 * 200, 16 * 20 + 9, 16 * 300, 16 * 120, 40, true, 0xEAF0F6FF);
+    for (int i = 0; i < 12; i++)
+        add_line(16 * 210 + i * 117, 16 * 150 - i * 53, 16 * 210 + i * 117, 16 * 150 - i * 53, 60,
+                 i > 0, 0x56B4E9FF);
     cmdlist_clip(&list, (struct rect){0, 180, 250, 60});
     add_text(FACE_WORDS, 22, 8, 205, "one token goes down alone");
     add_text(FACE_DIGITS, 26, 8, 234, "18.4 ms");
@@ -633,6 +688,7 @@ static void white_on_white_stays_white(void **state) {
     cmdlist_drop(&list, (struct rect){60, 30, 60, 81}, 1, 0xFFFFFFFF);
     cmdlist_round(&list, (struct rect){9, 9, 80, 80}, 20, 0xFFFFFF80);
     cmdlist_stripes(&list, (struct rect){0, 0, W, H}, 5, false, 0xFFFFFF33);
+    add_line(100, 100, 3000, 2000, 50, false, 0xFFFFFFFF);
     draw_list(draw, &list);
     assert_int_equal(count_not(0xFFFFFFFF), 0);
 }
@@ -695,6 +751,8 @@ int main(void) {
         cmocka_unit_test(a_clip_shows_what_would_be_there_without_it),
         cmocka_unit_test(clips_end_and_may_be_empty),
         cmocka_unit_test(huge_coordinates_cost_neither_memory_nor_a_crash),
+        cmocka_unit_test(translucent_lines_of_one_shape_have_neither_seams_nor_overlaps),
+        cmocka_unit_test(the_same_lines_are_rasterised_once_and_others_anew),
         cmocka_unit_test(a_shape_larger_than_the_target_covers_it),
         cmocka_unit_test(white_text_is_grey_and_ends_at_white),
         cmocka_unit_test(text_stands_where_it_was_measured),

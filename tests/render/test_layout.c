@@ -44,6 +44,8 @@ static struct layout_input random_input(void) {
     in.answer_limit = random_between(0, 1) ? random_between(1, 20) : random_between(1, 256);
     in.columns = in.prompt_tokens + in.answer_limit - 1;
     in.readouts = random_between(0, LAYOUT_MAX_READOUTS);
+    in.has_panel = random_between(0, 2) == 0;
+    in.has_guess = random_between(0, 3) == 0;
     return in;
 }
 
@@ -69,6 +71,10 @@ static int list_rects(const struct layout *l, struct named out[40]) {
     out[n++] = (struct named){"drip", l->drip};
     out[n++] = (struct named){"answer label", l->answer_label};
     out[n++] = (struct named){"answer", l->answer};
+    if (l->input.has_panel)
+        out[n++] = (struct named){"panel", l->panel};
+    if (l->input.has_guess)
+        out[n++] = (struct named){"guess", l->guess};
     out[n++] = (struct named){"clock", l->clock};
     out[n++] = (struct named){"clock labels", l->clock_labels};
     for (int i = 0; i < l->readout_count; i++)
@@ -83,9 +89,10 @@ static bool overlap(struct rect a, struct rect b) {
 }
 
 static void say(char out[200], const struct layout_input *in) {
-    snprintf(out, 200, "%dx%d step %d mode %d L %d P %d C %d N %d R %d", in->width_px,
-             in->height_px, in->text_step, (int)in->mode, in->layers, in->prompt_tokens,
-             in->columns, in->answer_limit, in->readouts);
+    snprintf(out, 200, "%dx%d step %d mode %d L %d P %d C %d N %d R %d panel %d guess %d",
+             in->width_px, in->height_px, in->text_step, (int)in->mode, in->layers,
+             in->prompt_tokens, in->columns, in->answer_limit, in->readouts, in->has_panel,
+             in->has_guess);
 }
 
 static void everything_is_inside_the_target_and_apart(void **state) {
@@ -378,6 +385,83 @@ static void an_answer_of_24_tokens_has_room_for_all_of_it(void **state) {
     }
 }
 
+// About a quarter of the width, lines of 26 to 36 characters, as high as the stage.
+static void a_panel_is_as_wide_as_its_text_needs(void **state) {
+    (void)state;
+    for (int round = 0; round < ROUNDS / 4; round++) {
+        struct layout_input in = random_input();
+        struct layout l;
+        in.has_panel = true;
+        layout_make(&l, &in);
+        int text_px = l.panel.w - 2 * layout_panel_pad_px(&l);
+        assert_true(text_px * 100 + 100 >= 26 * 53 * l.floor_px);
+        assert_true((text_px - 1) * 100 <= 36 * 53 * l.body_px ||
+                    text_px * 100 <= 27 * 53 * l.floor_px);
+        assert_in_range(l.panel.w * 1000 / in.width_px, 1, 272);
+        assert_int_equal(l.panel.x + l.panel.w, in.width_px - l.margin_px);
+        assert_int_equal(l.panel.y, l.caption.y);
+        assert_int_equal(l.panel.y + l.panel.h, l.answer.y + l.answer.h);
+        assert_true(l.panel.h > l.grid.h);
+        // Clock, read-outs and hints keep the full width.
+        assert_int_equal(l.clock_bar.w, in.width_px - 2 * l.margin_px);
+        if (l.footer.h > 0)
+            assert_int_equal(l.footer.w, l.clock_bar.w);
+    }
+}
+
+static void without_a_panel_and_a_guess_there_is_no_place_for_them(void **state) {
+    (void)state;
+    for (int round = 0; round < ROUNDS / 20; round++) {
+        struct layout_input in = random_input();
+        struct layout l;
+        in.has_panel = in.has_guess = false;
+        layout_make(&l, &in);
+        assert_true(l.panel.w == 0 && l.panel.h == 0 && l.guess.w == 0 && l.guess.h == 0);
+        assert_int_equal(l.caption.w, in.width_px - 2 * l.margin_px);
+    }
+}
+
+// The prompt of the lesson beside its explanation: every token has its header and every
+// layer its label.
+static void a_small_grid_stays_readable_beside_the_panel(void **state) {
+    (void)state;
+    static const int sizes[][2] = {{1024, 768}, {1280, 720}, {1366, 768}, {1920, 1080}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct layout_input in = {.width_px = sizes[i][0],
+                                  .height_px = sizes[i][1],
+                                  .layers = 6,
+                                  .prompt_tokens = 18,
+                                  .columns = 24,
+                                  .answer_limit = 7,
+                                  .readouts = 6,
+                                  .has_panel = true};
+        struct layout l;
+        assert_true(layout_make(&l, &in));
+        assert_int_equal(l.input.text_step, 0);
+        assert_int_not_equal(l.headers, HEADERS_NEWEST);
+        assert_int_equal(l.label_every, 1);
+        assert_true(l.grid.w * 100 >= 56 * in.width_px);
+        assert_true(l.labels.w >= l.floor_px * 4);
+        in.has_guess = true;
+        layout_make(&l, &in);
+        assert_int_equal(l.label_every, 1);
+    }
+}
+
+static void a_guess_has_its_place_right_above_the_clock(void **state) {
+    (void)state;
+    for (int round = 0; round < ROUNDS / 20; round++) {
+        struct layout_input in = random_input();
+        struct layout l;
+        in.has_guess = true;
+        layout_make(&l, &in);
+        assert_int_equal(l.guess.y + l.guess.h, l.clock.y);
+        assert_int_equal(l.guess.x, l.clock.x);
+        assert_int_equal(l.guess.w, l.clock.w);
+        assert_true(l.guess.h >= l.small_px * 5 / 4);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_is_inside_the_target_and_apart),
@@ -395,6 +479,10 @@ int main(void) {
         cmocka_unit_test(a_target_that_is_too_small_is_refused_with_a_layout_for_the_least),
         cmocka_unit_test(numbers_out_of_range_are_brought_into_it),
         cmocka_unit_test(an_answer_of_24_tokens_has_room_for_all_of_it),
+        cmocka_unit_test(a_panel_is_as_wide_as_its_text_needs),
+        cmocka_unit_test(without_a_panel_and_a_guess_there_is_no_place_for_them),
+        cmocka_unit_test(a_small_grid_stays_readable_beside_the_panel),
+        cmocka_unit_test(a_guess_has_its_place_right_above_the_clock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,6 +137,12 @@ static void change_decode_place(struct view *v) {
 static void change_scale(struct view *v) {
     strcat(v->scale_label, ".");
 }
+static void change_guess(struct view *v) {
+    v->guess_ppm = 0;
+}
+static void change_guess_label(struct view *v) {
+    strcat(v->guess_label, ".");
+}
 static void change_readout_count(struct view *v) {
     v->readout_count--;
 }
@@ -184,58 +190,24 @@ static void change_dropped(struct view *v) {
 }
 
 static void (*const CHANGES[])(struct view *) = {
-    change_layers,
-    change_columns,
-    change_limit,
-    change_prompt,
-    change_stage,
-    change_token_text,
-    change_token_look,
-    change_token_space,
-    change_token_origin,
-    change_token_count,
-    change_headers,
-    change_full,
-    change_pass_active,
-    change_pass_kind,
-    change_pass_charged,
-    change_pass_first,
-    change_pass_count,
-    change_pass_stage,
-    change_pass_progress,
-    change_landed,
-    change_finished,
-    change_drop_count,
-    change_drop_answer,
-    change_drop_column,
-    change_drop_falling,
-    change_drop_kind,
-    change_drop_progress,
-    change_stream,
-    change_span_count,
-    change_span_from,
-    change_span_to,
-    change_span_kind,
-    change_span_charged,
-    change_playhead,
-    change_prefill_label,
-    change_decode_label,
-    change_decode_place,
-    change_scale,
-    change_readout_count,
-    change_readout_label,
-    change_readout_value,
-    change_readout_note,
-    change_readout_formula,
-    change_readout_tone,
-    change_title,
-    change_headline,
-    change_caption,
-    change_caption_tone,
-    change_origin,
-    change_origin_tone,
-    change_rate,
-    change_note,
+    change_layers,        change_columns,       change_limit,
+    change_prompt,        change_stage,         change_token_text,
+    change_token_look,    change_token_space,   change_token_origin,
+    change_token_count,   change_headers,       change_full,
+    change_pass_active,   change_pass_kind,     change_pass_charged,
+    change_pass_first,    change_pass_count,    change_pass_stage,
+    change_pass_progress, change_landed,        change_finished,
+    change_drop_count,    change_drop_answer,   change_drop_column,
+    change_drop_falling,  change_drop_kind,     change_drop_progress,
+    change_stream,        change_span_count,    change_span_from,
+    change_span_to,       change_span_kind,     change_span_charged,
+    change_playhead,      change_prefill_label, change_decode_label,
+    change_decode_place,  change_scale,         change_guess,
+    change_guess_label,   change_readout_count, change_readout_label,
+    change_readout_value, change_readout_note,  change_readout_formula,
+    change_readout_tone,  change_title,         change_headline,
+    change_caption,       change_caption_tone,  change_origin,
+    change_origin_tone,   change_rate,          change_note,
     change_dropped,
 };
 
@@ -315,6 +287,7 @@ static void a_cleared_view_is_the_same_whatever_it_held(void **state) {
     view_clear(&two);
     assert_true(view_hash(&one) == view_hash(&two));
     assert_int_equal(one.decode_label_ppm, -1);
+    assert_int_equal(one.guess_ppm, -1);
     assert_int_equal(one.layers, 1);
     assert_int_equal(one.token_count, 0);
     assert_int_equal(one.dropped, 0);
