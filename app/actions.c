@@ -1,29 +1,28 @@
 // See actions.h.
-#include "actions.h"
+#include "actions_parts.h"
 
 #include <string.h>
 
-static struct stage_state toasted(struct stage_state state, enum toast toast) {
+struct stage_state actions_toasted(struct stage_state state, enum toast toast) {
     state.toast = toast;
     state.toast_count++;
     return state;
 }
 
-// Moves to `run_ns` and settles: what was measured by then has landed.
-static struct stage_state moved(struct stage_state state, int64_t wall_ns, int64_t run_ns) {
+struct stage_state actions_moved(struct stage_state state, int64_t wall_ns, int64_t run_ns) {
     state.playhead = playhead_seek(state.playhead, wall_ns, run_ns);
     state.landed_ns = run_ns;
     return state;
 }
 
-static struct stage_state stopped_at(struct stage_state state, int64_t wall_ns, int64_t run_ns) {
+struct stage_state actions_stopped_at(struct stage_state state, int64_t wall_ns, int64_t run_ns) {
     state.playhead = playhead_pause(state.playhead, wall_ns, true);
-    return moved(state, wall_ns, run_ns);
+    return actions_moved(state, wall_ns, run_ns);
 }
 
-static struct stage_state restarted(struct stage_state state, int64_t wall_ns) {
+struct stage_state actions_restarted(struct stage_state state, int64_t wall_ns) {
     state.playhead = playhead_pause(state.playhead, wall_ns, false);
-    state = moved(state, wall_ns, state.playhead.first_ns);
+    state = actions_moved(state, wall_ns, state.playhead.first_ns);
     return state;
 }
 
@@ -31,7 +30,7 @@ static struct stage_state play_or_pause(struct stage_state state,
                                         const struct actions_context *context) {
     if (playhead_is_at_end(&state.playhead, context->wall_ns) &&
         state.playhead.mode != PLAYHEAD_LIVE)
-        return restarted(state, context->wall_ns);
+        return actions_restarted(state, context->wall_ns);
     state.playhead = playhead_pause(state.playhead, context->wall_ns, !state.playhead.is_paused);
     return state;
 }
@@ -44,14 +43,14 @@ static struct stage_state to_event(struct stage_state state, const struct action
     bool is_between = event >= 0 && now_ns > run_event_ns(run, event);
     int target = direction > 0 ? event + 1 : is_between ? event : event - 1;
     if (target >= run_events(run)) {
-        state = stopped_at(state, context->wall_ns, run_event_ns(run, run_events(run) - 1));
-        return toasted(state, TOAST_AT_END);
+        state = actions_stopped_at(state, context->wall_ns, run_event_ns(run, run_events(run) - 1));
+        return actions_toasted(state, TOAST_AT_END);
     }
     if (target < 0) {
-        state = stopped_at(state, context->wall_ns, run_event_ns(run, 0));
-        return toasted(state, TOAST_AT_START);
+        state = actions_stopped_at(state, context->wall_ns, run_event_ns(run, 0));
+        return actions_toasted(state, TOAST_AT_START);
     }
-    return stopped_at(state, context->wall_ns, run_event_ns(run, target));
+    return actions_stopped_at(state, context->wall_ns, run_event_ns(run, target));
 }
 
 // Chapters begin at the request, at the end of prefill, and at the last event.
@@ -69,7 +68,7 @@ static struct stage_state to_chapter(struct stage_state state,
             break;
         }
     }
-    return stopped_at(state, context->wall_ns, target_ns);
+    return actions_stopped_at(state, context->wall_ns, target_ns);
 }
 
 static struct stage_state by_frame(struct stage_state state, const struct actions_context *context,
@@ -100,13 +99,15 @@ static struct stage_state at_rate(struct stage_state state, struct playhead_rate
     state.playhead = playhead_set_rate(state.playhead, context->wall_ns, rate);
     state.playhead = with_bounds(state.playhead, context->run, context->wall_ns);
     state.is_rate_chosen = true;
-    return toasted(state, TOAST_RATE);
+    return actions_toasted(state, TOAST_RATE);
 }
 
 static struct stage_state presenting(struct stage_state state, bool on) {
+    if (on && state.mode != MODE_SHOW)
+        state.mode_before = state.mode;
     state.is_presenting = on;
     state.is_fullscreen = on;
-    state.mode = on ? MODE_SHOW : MODE_STAGE;
+    state.mode = on ? MODE_SHOW : state.mode_before;
     return state;
 }
 
@@ -122,69 +123,47 @@ static struct stage_state closed(struct stage_state state) {
     return state;
 }
 
-// The next length up or down a ladder of about 1.5; 0 stands for "natural" and is
-// below the first rung.
-static int next_length(int length, int direction, int longest) {
-    static const int rungs[] = {1,  2,  4,   8,   12,  18,  24,  32,  48,
-                                64, 96, 128, 192, 256, 384, 512, 768, 1024};
-    enum { RUNGS = sizeof rungs / sizeof rungs[0] };
-    if (direction > 0) {
-        for (int i = 0; i < RUNGS; i++)
-            if (rungs[i] > length)
-                return rungs[i] < longest ? rungs[i] : longest;
-        return longest;
-    }
-    for (int i = RUNGS - 1; i >= 0; i--)
-        if (rungs[i] < length)
-            return rungs[i];
-    return 0;
+static enum mode_choice mode_after(enum mode_choice mode) {
+    static const enum mode_choice next[] = {
+        [MODE_STAGE] = MODE_LESSON,
+        [MODE_LESSON] = MODE_LAB,
+        [MODE_LAB] = MODE_SHOW,
+        [MODE_SHOW] = MODE_STAGE,
+    };
+    return next[mode];
 }
 
-static struct stage_state with_lengths(struct stage_state state, enum action action,
-                                       const struct actions_context *context) {
-    if (!state.can_measure || state.clock == CLOCK_LESSON)
-        return toasted(state, TOAST_NO_LENGTHS);
-    int prompt = state.prompt_tokens ? state.prompt_tokens : context->run->info.prompt_tokens;
-    if (action == ACTION_PROMPT_LONGER || action == ACTION_PROMPT_SHORTER) {
-        int direction = action == ACTION_PROMPT_LONGER ? 1 : -1;
-        int length = next_length(prompt, direction, context->longest_prompt);
-        state.prompt_tokens = length < 1 ? 1 : length;
-    } else {
-        int direction = action == ACTION_ANSWER_LONGER ? 1 : -1;
-        state.answer_tokens = next_length(state.answer_tokens, direction, context->longest_answer);
-    }
-    state.requests |= REQUEST_MEASURE;
-    return toasted(state, TOAST_LENGTHS);
-}
-
-static struct stage_state by_choice(struct stage_state state, enum action action) {
+static struct stage_state by_choice(struct stage_state state, enum action action,
+                                    const struct actions_context *context) {
     switch (action) {
     case ACTION_CLOCK:
         if (!state.can_swap_clock)
-            return toasted(state, TOAST_CLOCK);
+            return actions_toasted(state, TOAST_CLOCK);
         state.clock = state.clock == CLOCK_MEASURED ? CLOCK_LESSON : CLOCK_MEASURED;
         state.is_rate_chosen = false;
-        return toasted(state, TOAST_CLOCK);
+        return actions_toasted(state, TOAST_CLOCK);
     case ACTION_COUNTING: {
         enum run_counting *counting = &state.counting[state.clock];
         *counting = *counting == RUN_ENGINE ? RUN_CHARGED : RUN_ENGINE;
-        return toasted(state, TOAST_COUNTING);
+        return actions_toasted(state, TOAST_COUNTING);
     }
     case ACTION_MODE:
-        state.mode = state.mode == MODE_STAGE ? MODE_SHOW : MODE_STAGE;
-        return toasted(state, TOAST_MODE);
+        return actions_enter_mode(state, mode_after(state.mode), context);
     case ACTION_THEME:
         state.theme = (enum theme_id)((state.theme + 1) % THEME_COUNT);
-        return toasted(state, TOAST_THEME);
+        return actions_toasted(state, TOAST_THEME);
+    case ACTION_CALM:
+        state.is_calm = !state.is_calm;
+        return actions_toasted(state, TOAST_CALM);
     case ACTION_TEXT_LARGER:
         state.text_step += state.text_step < TEXT_STEP_MAX;
-        return toasted(state, TOAST_TEXT);
+        return actions_toasted(state, TOAST_TEXT);
     case ACTION_TEXT_SMALLER:
         state.text_step -= state.text_step > TEXT_STEP_MIN;
-        return toasted(state, TOAST_TEXT);
+        return actions_toasted(state, TOAST_TEXT);
     case ACTION_TEXT_NORMAL:
         state.text_step = 0;
-        return toasted(state, TOAST_TEXT);
+        return actions_toasted(state, TOAST_TEXT);
     default:
         return state;
     }
@@ -234,9 +213,9 @@ static struct stage_state by_time(struct stage_state state, enum action action,
     case ACTION_CHAPTER_BACK:
         return to_chapter(state, context, -1);
     case ACTION_START:
-        return moved(state, context->wall_ns, state.playhead.first_ns);
+        return actions_moved(state, context->wall_ns, state.playhead.first_ns);
     case ACTION_END:
-        return stopped_at(state, context->wall_ns, state.playhead.last_ns);
+        return actions_stopped_at(state, context->wall_ns, state.playhead.last_ns);
     case ACTION_FRAME_NEXT:
         return by_frame(state, context, 1);
     case ACTION_FRAME_BACK:
@@ -248,7 +227,7 @@ static struct stage_state by_time(struct stage_state state, enum action action,
     case ACTION_REAL_TIME:
         return at_rate(state, (struct playhead_rate){1, 1}, context);
     case ACTION_RESTART:
-        return restarted(state, context->wall_ns);
+        return actions_restarted(state, context->wall_ns);
     default:
         return state;
     }
@@ -257,6 +236,15 @@ static struct stage_state by_time(struct stage_state state, enum action action,
 // Keys that move through the story: on a blank screen they only bring it back.
 static bool is_step(enum action action) {
     return action >= ACTION_PLAY_PAUSE && action <= ACTION_FRAME_BACK;
+}
+
+// What keys with a second meaning do where they have none.
+static enum action plain(enum action action) {
+    return action == ACTION_UP          ? ACTION_FASTER
+           : action == ACTION_DOWN      ? ACTION_SLOWER
+           : action == ACTION_PAGE_NEXT ? ACTION_EVENT_NEXT
+           : action == ACTION_PAGE_BACK ? ACTION_EVENT_BACK
+                                        : action;
 }
 
 struct stage_state actions_apply(struct stage_state state, enum action action,
@@ -269,16 +257,24 @@ struct stage_state actions_apply(struct stage_state state, enum action action,
     }
     if (action == ACTION_MEASURE) {
         if (!state.can_measure)
-            return toasted(state, TOAST_NO_LENGTHS);
+            return actions_toasted(state, TOAST_NO_LENGTHS);
         state.requests |= REQUEST_MEASURE;
         state.clock = CLOCK_MEASURED;
-        return toasted(state, TOAST_MEASURING);
+        return actions_toasted(state, TOAST_MEASURING);
     }
     if (action >= ACTION_PROMPT_SHORTER && action <= ACTION_ANSWER_LONGER)
-        return with_lengths(state, action, context);
-    state = by_time(state, action, context);
-    state = by_choice(state, action);
+        return actions_with_lengths(state, action, context);
+    if (actions_by_focus(&state, action, context) || actions_by_side(&state, action, context) ||
+        actions_by_lesson(&state, action, context))
+        return state;
+    state = by_time(state, plain(action), context);
+    state = by_choice(state, action, context);
     return by_window(state, action);
+}
+
+struct stage_state actions_seek(struct stage_state state, int64_t run_ns,
+                                const struct actions_context *context) {
+    return actions_stopped_at(state, context->wall_ns, run_ns);
 }
 
 // The share of the way from event to event, in parts per million, kept over a swap.
@@ -308,27 +304,37 @@ struct stage_state actions_show_run(struct stage_state state, const struct run *
         place_ns = state.playhead.last_ns;
     if (place_ns < 0)
         place_ns = state.playhead.first_ns;
-    return moved(state, wall_ns, place_ns);
+    return actions_moved(state, wall_ns, place_ns);
 }
 
 const struct action_help *actions_help(int *count) {
     static const struct action_help help[] = {
         {ACTION_PLAY_PAUSE, "Space", "play or pause"},
-        {ACTION_EVENT_NEXT, "\xE2\x86\x92 / PageDown", "next event"},
-        {ACTION_EVENT_BACK, "\xE2\x86\x90 / PageUp", "event before"},
+        {ACTION_EVENT_NEXT, "\xE2\x86\x90 \xE2\x86\x92", "one event or step back, on"},
+        {ACTION_PAGE_NEXT, "PgUp PgDn", "the same; in Lab, its pages"},
         {ACTION_CHAPTER_NEXT, "Shift \xE2\x86\x90 \xE2\x86\x92", "chapter back, on"},
         {ACTION_START, "Home End", "start, end"},
         {ACTION_FRAME_NEXT, ", .", "one frame back, on"},
         {ACTION_FASTER, "+ \xE2\x88\x92", "faster, slower"},
         {ACTION_REAL_TIME, "=", "real time"},
         {ACTION_RESTART, "R", "play from the start"},
+        {ACTION_MODE, "Tab", "Stage, Lesson, Lab, Show"},
+        {ACTION_DOWN, "\xE2\x86\x91 \xE2\x86\x93", "choose one; \xE2\x86\x90 \xE2\x86\x92 move it"},
+        {ACTION_ENTER, "Enter", "go there, press it"},
+        {ACTION_LOG, "L", "log of events"},
+        {ACTION_GLOSSARY, "G", "glossary"},
+        {ACTION_WHY, "W", "why it takes this long"},
+        {ACTION_PREDICT, "P", "predict first, then play"},
+        {ACTION_SIMPLE, "I", "what this simplifies"},
+        {ACTION_EDIT, "E", "your own prompt"},
+        {ACTION_KEEP, "K", "keep this run, to compare"},
         {ACTION_MEASURE, "Shift R", "measure again"},
         {ACTION_PROMPT_LONGER, "[ ]", "shorter, longer prompt"},
         {ACTION_ANSWER_LONGER, "{ }", "shorter, longer answer"},
         {ACTION_CLOCK, "U", "measured or lesson units"},
         {ACTION_COUNTING, "C", "who pays for the first token"},
-        {ACTION_MODE, "Tab", "stage or Show mode"},
         {ACTION_THEME, "T", "dark, projector, contrast"},
+        {ACTION_CALM, "M", "calm: no motion, or motion"},
         {ACTION_TEXT_LARGER, "Ctrl + \xE2\x88\x92 0", "text size"},
         {ACTION_FULLSCREEN, "F / F11", "full screen"},
         {ACTION_PRESENT, "F5", "present: Show, full screen"},

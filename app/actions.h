@@ -7,14 +7,19 @@
 #define APP_ACTIONS_H
 
 #include "compute/run.h"
+#include "guess.h"
+#include "lesson.h"
 #include "options.h"
 #include "playhead.h"
+#include "side.h"
 
 enum action {
     ACTION_NONE,
     ACTION_PLAY_PAUSE,
     ACTION_EVENT_NEXT,
     ACTION_EVENT_BACK,
+    ACTION_PAGE_NEXT, // the clicker's: a page of plots in Lab, else an event
+    ACTION_PAGE_BACK,
     ACTION_CHAPTER_NEXT,
     ACTION_CHAPTER_BACK,
     ACTION_START,
@@ -22,6 +27,9 @@ enum action {
     ACTION_FRAME_NEXT,
     ACTION_FRAME_BACK,
     ACTION_PERIOD, // "." : blank in Show mode, else one frame on
+    ACTION_UP,     // the focus of panel or lab; without any, faster and slower
+    ACTION_DOWN,
+    ACTION_ENTER, // what has the focus
     ACTION_FASTER,
     ACTION_SLOWER,
     ACTION_REAL_TIME,
@@ -37,6 +45,14 @@ enum action {
     ACTION_NEXT_DISPLAY,
     ACTION_BLANK,
     ACTION_HELP,
+    ACTION_LOG,
+    ACTION_GLOSSARY,
+    ACTION_WHY,
+    ACTION_PREDICT,
+    ACTION_EDIT,
+    ACTION_SIMPLE,
+    ACTION_KEEP,
+    ACTION_CALM,
     ACTION_CLOSE, // Esc: closes what is open, never quits
     ACTION_RESTART,
     ACTION_MEASURE,
@@ -55,6 +71,9 @@ enum request {
     REQUEST_STILL = 1 << 1,
     REQUEST_NEXT_DISPLAY = 1 << 2,
     REQUEST_QUIT = 1 << 3,
+    REQUEST_MEASURE_SOON = 1 << 4, // when the hand has come to rest
+    REQUEST_KEEP = 1 << 5,         // the run shown, to compare with
+    REQUEST_EDIT = 1 << 6,         // the prompt's editor has been opened
 };
 
 // What is said for two seconds after an action.
@@ -71,7 +90,13 @@ enum toast {
     TOAST_AT_START,
     TOAST_AT_END,
     TOAST_NO_LENGTHS, // a replayed or lesson run has the lengths it has
-    TOAST_OTHER,      // text set by the loop
+    TOAST_NO_PROMPT,  // nothing here can measure a prompt
+    TOAST_NO_LESSON,
+    TOAST_GUESS_FIRST,
+    TOAST_KEPT,
+    TOAST_CALM,
+    TOAST_LAST_STEP, // of the lesson
+    TOAST_OTHER,     // text set by the loop
 };
 
 enum { TEXT_STEP_MIN = -4, TEXT_STEP_MAX = 8 };
@@ -83,11 +108,21 @@ struct stage_state {
     enum run_counting counting[2]; // by clock
     bool is_rate_chosen;           // by the user: kept when the run changes
     enum mode_choice mode;
+    enum mode_choice mode_before; // presenting
     enum theme_id theme;
     int text_step;
     bool is_fullscreen, is_presenting, is_blank, is_help;
+    bool is_calm;              // nothing moves between two events
+    enum side side;            // what is open in the panel
+    struct lesson_place place; // of the lesson; a chapter that follows the run goes by time
+    int focus;                 // control that the keyboard is on, -1 = none
+    int list_focus;            // line of log or glossary, -1 = the one that belongs to now
+    struct guess guess;
+    int page;                         // of Lab
     int prompt_tokens, answer_tokens; // asked for; 0 = as the prompt has, to the end token
     bool can_measure;                 // there is an engine
+    bool can_schedule;                // the lesson is a rule that has any length
+    bool can_model;                   // there is a sweep to make other lengths from
     bool can_swap_clock;
     unsigned requests;
     enum toast toast;
@@ -98,10 +133,27 @@ struct actions_context {
     const struct run *run; // shown now; a prefix while it grows
     int64_t wall_ns;
     int longest_prompt, longest_answer; // what the model's context allows
+    const struct lesson *lesson;        // NULL = none could be read
+    // Of what is on the screen: panel or lab.
+    int control_count, line_count, page_count;
+    enum panel_target target; // of the control in focus
+    bool has_question;        // the step asks for a split, and it is not answered yet
 };
 
 struct stage_state actions_apply(struct stage_state state, enum action action,
                                  const struct actions_context *context);
+
+// Puts a control to `ppm` of its way, as a mouse does.
+struct stage_state actions_set(struct stage_state state, enum panel_target target, int ppm,
+                               const struct actions_context *context);
+
+// To a moment of the run, settled: a click on the clock or on a line of the log.
+struct stage_state actions_seek(struct stage_state state, int64_t run_ns,
+                                const struct actions_context *context);
+
+// Where a new run is shown in Lesson and Lab: where the step rests, at the end. Other
+// modes: unchanged.
+struct stage_state actions_rest(struct stage_state state, const struct actions_context *context);
 
 // Bounds and rate for a run that is shown from now on, keeping the place: the same
 // event and the same share of the way to the next. `before` may be NULL (then the

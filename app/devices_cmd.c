@@ -2,19 +2,33 @@
 // line, so that nobody has to guess why a device is not in the list.
 #include "devices_cmd.h"
 
-#include "compute/backend.h"
+#include "compute/backend_load.h"
 #include "options.h"
 
+#include <stdio.h>
+#include <string.h>
+
+static void print_device(const char *name, const char *line) {
+    printf("%-6s %s\n", name, line);
+}
+
+// A card a line, as the plugin writes them.
+static void print_cards(char *lines) {
+    for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n"))
+        print_device("cuda", line);
+}
+
 int devices_command(void) {
-    static const struct backend *const backends[] = {&backend_cpu};
-    for (size_t i = 0; i < sizeof backends / sizeof backends[0]; i++) {
-        char line[256] = "", why[256] = "";
-        if (backends[i]->available(why))
-            backends[i]->describe(line, sizeof line);
-        else
-            snprintf(line, sizeof line, "cannot be used: %s", why);
-        printf("%-6s %s\n", backends[i]->name, line);
+    char lines[4096] = "", why[256] = "", refusal[300];
+    backend_cpu.describe(lines, sizeof lines);
+    print_device(backend_cpu.name, lines);
+    const struct backend *cuda = backend_load_cuda(why);
+    if (cuda) {
+        cuda->describe(lines, sizeof lines);
+        print_cards(lines);
+    } else {
+        snprintf(refusal, sizeof refusal, "cannot be used: %s", why);
+        print_device("cuda", refusal);
     }
-    printf("%-6s %s\n", "cuda", "not built in: this build has no CUDA plugin");
     return EXIT_OK;
 }

@@ -146,7 +146,7 @@ void hud_paint(struct cmdlist *out, const struct hud *hud, const struct paint *p
     }
     if (hud->message)
         put_message(out, hud, paint);
-    else
+    else if (hud->has_lens)
         put_lens(out, hud, paint);
     if (hud->is_help)
         put_help(out, paint);
@@ -180,7 +180,18 @@ void hud_toast_text(char *out, size_t bytes, const struct stage_state *state,
         [TOAST_AT_START] = "this is the start",
         [TOAST_AT_END] = "this is the end",
         [TOAST_NO_LENGTHS] = "only a measured run can change: press U for measured times",
+        [TOAST_NO_PROMPT] = "no model here can measure a prompt of your own",
+        [TOAST_NO_LESSON] = "no lesson could be read",
+        [TOAST_GUESS_FIRST] = "set both guesses first: Enter takes each",
+        [TOAST_KEPT] = "kept: Lab shows it beside the next run",
+        [TOAST_LAST_STEP] = "this is the last step",
         [TOAST_OTHER] = "",
+    };
+    static const char *const mode_names[] = {
+        [MODE_STAGE] = "Stage",
+        [MODE_SHOW] = "Show",
+        [MODE_LESSON] = "Lesson",
+        [MODE_LAB] = "Lab: measures this device",
     };
     switch (state->toast) {
     case TOAST_RATE:
@@ -199,7 +210,11 @@ void hud_toast_text(char *out, size_t bytes, const struct stage_state *state,
                      : "one step is charged for token 1, as in the lessons");
         return;
     case TOAST_MODE:
-        snprintf(out, bytes, "%s", state->mode == MODE_SHOW ? "Show mode" : "stage");
+        snprintf(out, bytes, "%s", mode_names[state->mode]);
+        return;
+    case TOAST_CALM:
+        snprintf(out, bytes, "%s",
+                 state->is_calm ? "calm: nothing moves between two events" : "motion is back");
         return;
     case TOAST_THEME:
         snprintf(out, bytes, "theme: %s", theme_find(state->theme)->name);

@@ -12,6 +12,7 @@ struct hud {
     const char *message; // stands in the middle while there is no scene; NULL = none
     bool is_help;
     bool is_blank;            // everything black
+    bool has_lens;            // there are columns on the screen
     int pointer_x, pointer_y; // px of the output, -1 = away
 };
 

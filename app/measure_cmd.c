@@ -3,6 +3,8 @@
 
 #include "compute/runfile.h"
 #include "compute/why.h"
+#include "measure_sweep.h"
+#include "progress.h"
 #include "render/partfile.h"
 #include "signals.h"
 #include "source.h"
@@ -107,7 +109,7 @@ static void print_floors(FILE *out, const struct floors *floors) {
             floors->rates.matrix_flop_s / 1e9);
 }
 
-void measure_print_table(FILE *out, const struct measure_result *result) {
+static void print_figures(FILE *out, const struct measure_result *result) {
     print_head(out, result);
     fprintf(out, "%-8s%11s%11s%11s%8s\n", "ms", "median", "p10", "p90", "count");
     for (int i = 0; i < FIGURES; i++)
@@ -127,6 +129,14 @@ void measure_print_table(FILE *out, const struct measure_result *result) {
                                     : "not made, so not known to be right");
     fprintf(out, "disturbance: taken off a processor %lld time%s during the warm runs\n",
             (long long)result->involuntary_switches, result->involuntary_switches == 1 ? "" : "s");
+}
+
+void measure_print_table(FILE *out, const struct measured *measured) {
+    print_figures(out, &measured->result);
+    if (measured->sweep.prefill_count > 0)
+        measure_sweep_print(out, &measured->sweep);
+    if (measured->observer.count > 0)
+        observer_print(out, &measured->observer);
 }
 
 void measure_print_answer(FILE *out, const struct run *run) {
@@ -168,19 +178,21 @@ static json_t *floor_json(const struct floors *floors) {
                      share_json(floors->decode.share));
 }
 
-bool measure_print_json(FILE *out, const struct measure_result *result) {
+static json_t *run_json(const struct measure_result *result) {
+    const struct run_info *info = &result->shown->info;
+    return json_pack("{s:s,s:s,s:o,s:s,s:s,s:s,s:i,s:i,s:i,s:s}", "device", info->device,
+                     "device_name", info->device_name, "threads",
+                     info->threads > 0 ? json_integer(info->threads) : json_null(), "model",
+                     info->model, "weights", info->weights, "type", info->weight_type,
+                     "prompt_tokens", info->prompt_tokens, "answer_tokens",
+                     result->shown->answer_count, "repeats", result->repeats, "date", info->date);
+}
+
+static bool add_figures(json_t *object, const struct measure_result *result) {
     // JSON order: the run, prefill and step, then what follows from them.
     static const char *const order[FIGURES] = {"prefill_ms", "step_ms", "ttft_ms", "tpot_ms",
                                                "e2e_ms"};
-    const struct run_info *info = &result->shown->info;
-    json_t *run = json_pack(
-        "{s:s,s:s,s:o,s:s,s:s,s:s,s:i,s:i,s:i,s:s}", "device", info->device, "device_name",
-        info->device_name, "threads", info->threads > 0 ? json_integer(info->threads) : json_null(),
-        "model", info->model, "weights", info->weights, "type", info->weight_type, "prompt_tokens",
-        info->prompt_tokens, "answer_tokens", result->shown->answer_count, "repeats",
-        result->repeats, "date", info->date);
-    json_t *object = json_object();
-    bool ok = json_object_set_new(object, "run", run) == 0; // takes NULLs, with -1
+    bool ok = json_object_set_new(object, "run", run_json(result)) == 0; // takes NULLs, with -1
     for (int i = 0; ok && i < FIGURES; i++) {
         for (int f = 0; f < FIGURES; f++) {
             if (strcmp(figures[f].json, order[i]) == 0)
@@ -189,6 +201,16 @@ bool measure_print_json(FILE *out, const struct measure_result *result) {
     }
     if (ok && result->floors.is_measured)
         ok = json_object_set_new(object, "floor", floor_json(&result->floors)) == 0;
+    return ok;
+}
+
+bool measure_print_json(FILE *out, const struct measured *measured) {
+    json_t *object = json_object();
+    bool ok = add_figures(object, &measured->result);
+    if (ok && measured->sweep.prefill_count > 0)
+        ok = measure_sweep_add_json(object, &measured->sweep);
+    if (ok && measured->observer.count > 0)
+        ok = observer_add_json(object, &measured->observer);
     // 15 digits: exact nanoseconds in milliseconds up to 10^9 ms.
     ok = ok && json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 &&
          fputc('\n', out) != EOF;
@@ -211,53 +233,67 @@ static void print_field(FILE *out, const char *text) {
     fputc('"', out);
 }
 
+// What every line ends with: threads, and which device, model and weights it was.
+static void print_tail(FILE *out, const struct run_info *info) {
+    const char *texts[] = {info->device,  info->device_name, info->model,
+                           info->weights, info->weight_type, info->date};
+    fprintf(out, "%d", info->threads);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        fputc(',', out);
+        print_field(out, texts[i]);
+    }
+}
+
 static void print_csv_figure(FILE *out, const struct measure_result *result, int figure) {
     const struct run_info *info = &result->shown->info;
     const struct measure_spread *spread = spread_of(result, figure);
-    const char *texts[] = {info->device,  info->device_name, info->model,
-                           info->weights, info->weight_type, info->date};
     fprintf(out, "%s,", figures[figure].json);
     if (spread->count == 0)
         fprintf(out, ",,,0");
     else
         fprintf(out, "%.6f,%.6f,%.6f,%d", ms_of(spread->median_ns), ms_of(spread->p10_ns),
                 ms_of(spread->p90_ns), spread->count);
-    fprintf(out, ",%d,%d,%d,%d", info->prompt_tokens, result->shown->answer_count, result->repeats,
-            info->threads);
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        fputc(',', out);
-        print_field(out, texts[i]);
-    }
+    fprintf(out, ",%d,%d,%d,", info->prompt_tokens, result->shown->answer_count, result->repeats);
+    print_tail(out, info);
     fputc('\n', out);
 }
 
-void measure_print_csv(FILE *out, const struct measure_result *result) {
+void measure_print_csv(FILE *out, const struct measured *measured) {
     fprintf(out, "figure,median,p10,p90,count,prompt_tokens,answer_tokens,repeats,threads,"
                  "device,device_name,model,weights,type,date\n");
     for (int i = 0; i < FIGURES; i++)
-        print_csv_figure(out, result, i);
+        print_csv_figure(out, &measured->result, i);
+    char *tail = NULL;
+    size_t bytes = 0;
+    FILE *memory = measured->sweep.prefill_count > 0 ? open_memstream(&tail, &bytes) : NULL;
+    if (!memory)
+        return;
+    print_tail(memory, &measured->result.shown->info);
+    if (fclose(memory) == 0)
+        measure_sweep_print_csv(out, &measured->sweep, tail);
+    free(tail);
 }
 
 // --- Files ---
 
-typedef bool print_fn(FILE *out, const struct measure_result *result);
+typedef bool print_fn(FILE *out, const struct measured *measured);
 
-static bool print_csv(FILE *out, const struct measure_result *result) {
-    measure_print_csv(out, result);
+static bool print_csv(FILE *out, const struct measured *measured) {
+    measure_print_csv(out, measured);
     return true;
 }
 
 // Prints into memory, then to a part file that is renamed, so that `path` is
 // whole or untouched. "-" is standard output.
-static bool write_whole(const char *path, print_fn *print, const struct measure_result *result,
+static bool write_whole(const char *path, print_fn *print, const struct measured *measured,
                         char *why) {
     if (strcmp(path, "-") == 0)
-        return print(stdout, result) || why_set(why, "no memory for the figures.");
+        return print(stdout, measured) || why_set(why, "no memory for the figures.");
     char *text = NULL;
     size_t bytes = 0;
     struct partfile part = {.fd = -1};
     FILE *memory = open_memstream(&text, &bytes);
-    bool ok = memory && print(memory, result);
+    bool ok = memory && print(memory, measured);
     ok = memory && fclose(memory) == 0 && ok;
     if (!ok)
         why_set(why, "no memory for the figures.");
@@ -275,13 +311,17 @@ static bool check_target(const char *path, char *why) {
     return !path || strcmp(path, "-") == 0 || partfile_check_target(path, true, why);
 }
 
-static bool write_files(const struct options *options, const struct measure_result *result,
-                        char *why) {
-    if (options->json_path && !write_whole(options->json_path, measure_print_json, result, why))
+static bool save(const char *path, const struct measured *measured, char *why) {
+    struct runfile_extras extras = {.sweep = measured->sweep, .floors = measured->result.floors};
+    return runfile_save_with(path, measured->result.shown, &extras, why);
+}
+
+static bool write_files(const struct options *options, const struct measured *measured, char *why) {
+    if (options->json_path && !write_whole(options->json_path, measure_print_json, measured, why))
         return false;
-    if (options->csv_path && !write_whole(options->csv_path, print_csv, result, why))
+    if (options->csv_path && !write_whole(options->csv_path, print_csv, measured, why))
         return false;
-    return !options->save_path || runfile_save(options->save_path, result->shown, why);
+    return !options->save_path || save(options->save_path, measured, why);
 }
 
 static bool is_stdout(const char *path) {
@@ -289,27 +329,52 @@ static bool is_stdout(const char *path) {
 }
 
 // What stands on standard output besides figures asked for there.
-static void print_result(const struct options *options, const struct measure_result *result) {
+static void print_result(const struct options *options, const struct measured *measured) {
     if (options->text_only)
-        measure_print_answer(stdout, result->shown);
+        measure_print_answer(stdout, measured->result.shown);
     else if (!is_stdout(options->json_path) && !is_stdout(options->csv_path))
-        measure_print_table(stdout, result);
+        measure_print_table(stdout, measured);
     if (options->save_path && !options->is_quiet)
         fprintf(stderr, "saved %s: tokendrip --run %s plays it\n", options->save_path,
                 options->save_path);
 }
 
-int measure_command(const struct options *options, char why[256]) {
-    struct measure_result result = {0};
-    // One run has the same words as twenty.
-    bool words_only = options->text_only && !options->json_path && !options->csv_path;
+// One run has the same words as twenty, and no more is asked for.
+static bool wants_words_only(const struct options *options) {
+    return options->text_only && !options->json_path && !options->csv_path && !options->save_path;
+}
+
+static bool measure_on(struct measured *out, struct source *source, const struct options *options,
+                       struct progress *progress, char *why) {
+    bool words_only = wants_words_only(options);
     int repeats = words_only ? 1 : SOURCE_MEASURE_REPEATS;
+    if (!source_measure_on(&out->result, source, options, repeats, progress, why))
+        return false;
+    return words_only || !options->is_sweep ||
+           measure_sweep(&out->sweep, source, options, progress, why);
+}
+
+static bool measure_all(struct measured *out, const struct options *options, char *why) {
+    struct source source;
+    struct progress progress = progress_start(options->is_quiet);
+    progress_say(&progress, "loading the model");
+    bool ok =
+        source_open(&source, options, why) && measure_on(out, &source, options, &progress, why);
+    source_close(&source);
+    if (ok && options->is_observer && !wants_words_only(options))
+        ok = observer_measure(&out->observer, options, &progress, why);
+    progress_clear(&progress);
+    return ok;
+}
+
+int measure_command(const struct options *options, char why[256]) {
+    struct measured measured = {0};
     bool ok = check_target(options->json_path, why) && check_target(options->csv_path, why) &&
-              check_target(options->save_path, why) &&
-              source_measure(&result, options, repeats, why) && write_files(options, &result, why);
+              check_target(options->save_path, why) && measure_all(&measured, options, why) &&
+              write_files(options, &measured, why);
     if (ok)
-        print_result(options, &result);
-    measure_clear(&result);
+        print_result(options, &measured);
+    measure_clear(&measured.result);
     if (!ok && signals_stop_asked())
         return EXIT_STOPPED;
     return ok ? EXIT_OK : EXIT_FAILED;

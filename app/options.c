@@ -113,7 +113,7 @@ static const struct option_row rows[] = {
     {"sweep", OPTION_FLAG, MEASURE, FIELD(is_sweep), NULL, NULL, 0, 1,
      "prefill by length, step by context"},
     {"observer", OPTION_FLAG, MEASURE, FIELD(is_observer), NULL, NULL, 0, 1,
-     "what the window costs a step"},
+     "what the marks cost a step"},
     {"quiet", OPTION_FLAG, RECORD | MEASURE | DESCRIBE, FIELD(is_quiet), NULL, NULL, 0, 1,
      "no progress, no closing line"},
 };

@@ -4,14 +4,12 @@
 #include "record.h"
 
 #include "compute/why.h"
+#include "exhibit.h"
+#include "frame.h"
 #include "progress.h"
-#include "render/layout.h"
-#include "render/paint.h"
 #include "render/sink.h"
 #include "render/surface.h"
-#include "scene.h"
 #include "signals.h"
-#include "source.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -134,15 +132,12 @@ void record_still_name(char *out, size_t bytes, const struct run *run, int event
 
 struct film {
     struct record_plan plan;
-    struct run *run;         // owned
+    struct exhibit exhibit;  // owned
     struct text *text;       // owned
     struct surface *surface; // owned
     struct sink *sink;       // owned until closed
-    struct view *view;       // owned; large, so not on the stack
-    struct cmdlist *list;    // owned
-    struct layout layout;
-    struct scene_options scene;
-    const struct theme *theme;
+    struct frame *frame;     // owned; large, so not on the stack
+    struct stage_state stage;
     uint64_t drawn_hash; // of the commands that surface shows
     bool has_drawn;
     int most_dropped; // shapes without room in the busiest frame
@@ -154,9 +149,24 @@ static void close_film(struct film *film) {
     sink_close(film->sink, false, ignored);
     surface_destroy(film->surface);
     text_destroy(film->text);
-    run_destroy(film->run);
-    free(film->view);
-    free(film->list);
+    exhibit_close(&film->exhibit);
+    free(film->frame);
+}
+
+// A chapter with steps of its own gives a still a step.
+static bool has_own_steps(const struct film *film) {
+    const struct lesson *lesson = film->exhibit.lesson;
+    return lesson && !lesson_follows_run(lesson, film->stage.place.chapter);
+}
+
+static bool check_chapter(struct film *film, const struct options *options, char *why) {
+    const struct lesson *lesson = film->exhibit.lesson;
+    if (!lesson)
+        return true;
+    film->stage.place.chapter = options->chapter ? options->chapter - 1 : 0;
+    int chapters = lesson_chapters(lesson);
+    return film->stage.place.chapter < chapters ||
+           why_set(why, "the lesson has %d chapters: take --chapter 1 to %d.", chapters, chapters);
 }
 
 // Opens everything that can refuse, cheapest first, the run last.
@@ -171,55 +181,80 @@ static bool open_film(struct film *film, const struct options *options, char *wh
         .fps_den = plan->fps_den,
         .overwrite = options->overwrite,
     };
-    film->theme = theme_find(options->theme);
-    film->view = malloc(sizeof *film->view);
-    film->list = malloc(sizeof *film->list);
-    if (!film->view || !film->list)
+    film->frame = calloc(1, sizeof *film->frame);
+    if (!film->frame)
         return why_set(why, "no memory for a frame.");
-    return text_create(&film->text, why) &&
-           surface_create(&film->surface, plan->width_px, plan->height_px, film->text, why) &&
-           sink_open(&film->sink, options->operand, &sink, why) &&
-           source_run(&film->run, options, why) &&
-           record_plan_moments(plan, options, film->run, why);
+    bool ok = text_create(&film->text, why) &&
+              surface_create(&film->surface, plan->width_px, plan->height_px, film->text, why) &&
+              sink_open(&film->sink, options->operand, &sink, why) &&
+              exhibit_open(&film->exhibit, options, why) && check_chapter(film, options, why) &&
+              record_plan_moments(plan, options, film->exhibit.run, why);
+    if (ok && has_own_steps(film) && plan->kind == RECORD_STILLS) {
+        plan->first_event = 0;
+        plan->frame_count =
+            lesson_steps(film->exhibit.lesson, film->stage.place.chapter, film->exhibit.run);
+    }
+    return ok;
 }
 
-static void lay_out(struct film *film, const struct options *options) {
-    film->scene = scene_options_for(film->run, film->plan.rate);
-    scene_at(film->view, film->run, film->plan.first_ns, &film->scene);
-    const struct view *view = film->view;
-    struct layout_input input = {
-        .width_px = film->plan.width_px,
-        .height_px = film->plan.height_px,
-        .text_step = options->text_step,
-        .mode = options->mode == MODE_SHOW ? LAYOUT_SHOW : LAYOUT_FILM,
-        .layers = view->layers,
-        .prompt_tokens = view->prompt_tokens,
-        .columns = view->columns,
-        .answer_limit = view->answer_limit,
-        .readouts = view->readout_count,
-    };
-    layout_make(&film->layout, &input); // the size was checked
+// What a window with these options would have chosen.
+static void set_stage(struct film *film, const struct options *options) {
+    struct stage_state *stage = &film->stage;
+    stage->playhead.rate = film->plan.rate;
+    stage->landed_ns = INT64_MIN;
+    stage->clock = film->exhibit.run->info.origin == RUN_LESSON ? CLOCK_LESSON : CLOCK_MEASURED;
+    stage->counting[stage->clock] = film->exhibit.run->info.counting;
+    stage->mode = options->mode;
+    stage->theme = options->theme;
+    stage->text_step = options->text_step;
+    stage->is_calm = options->is_calm;
+    stage->page = options->page ? options->page - 1 : 0;
+    stage->focus = -1;
+    stage->list_focus = -1;
+    stage->guess = guess_new();
 }
 
 // The surface then shows the moment. A frame with the commands of the one before
 // has its pixels too.
 static void draw_moment(struct film *film, int64_t t_ns) {
-    struct paint paint = {
-        .view = film->view,
-        .layout = &film->layout,
-        .theme = film->theme,
+    const struct exhibit *exhibit = &film->exhibit;
+    const struct labwork *work = &exhibit->work;
+    const struct run *run = exhibit->run;
+    int longest_prompt = exhibit->longest_prompt, longest_answer = exhibit->longest_answer;
+    if (longest_prompt < run->info.prompt_tokens)
+        longest_prompt = run->info.prompt_tokens;
+    if (longest_answer < run->info.answer_limit)
+        longest_answer = run->info.answer_limit;
+    struct frame_source source = {
+        .stage = &film->stage,
+        .run = run,
+        .t_ns = t_ns,
+        .is_film = true,
+        .width_px = film->plan.width_px,
+        .height_px = film->plan.height_px,
         .text = film->text,
+        .panel = {.lesson = exhibit->lesson,
+                  .longest_prompt = longest_prompt,
+                  .longest_answer = longest_answer,
+                  .can_measure = true},
+        .lab = {.kept = work->kept,
+                .kept_name = work->kept_name,
+                .uncached = work->uncached,
+                .sweep = &work->sweep,
+                .floors = work->floors.is_measured ? &work->floors : NULL,
+                .longest_sweep = work->longest,
+                .trouble = work->trouble[0] ? work->trouble : NULL,
+                .longest_prompt = longest_prompt,
+                .longest_answer = longest_answer},
     };
-    scene_at(film->view, film->run, t_ns, &film->scene);
-    cmdlist_clear(film->list);
-    paint_scene(film->list, &paint);
-    int dropped = film->list->dropped + film->view->dropped;
+    frame_compose(film->frame, &source);
+    int dropped = film->frame->scene.dropped + film->frame->view.dropped;
     if (dropped > film->most_dropped)
         film->most_dropped = dropped;
-    uint64_t hash = cmdlist_hash(film->list);
+    uint64_t hash = cmdlist_hash(&film->frame->scene);
     if (film->has_drawn && hash == film->drawn_hash)
         return;
-    surface_draw(film->surface, film->list);
+    surface_draw(film->surface, &film->frame->scene);
     film->drawn_hash = hash;
     film->has_drawn = true;
 }
@@ -240,11 +275,17 @@ static bool record_frame(struct film *film, int64_t n, char *why) {
     int64_t t_ns = plan->last_ns;
     if (plan->kind == RECORD_FILM) {
         t_ns = playhead_frame_ns(plan->rate, plan->first_ns, n, plan->fps_num, plan->fps_den);
+    } else if (plan->kind == RECORD_STILLS && has_own_steps(film)) {
+        film->stage.place.step = (int)n;
+        t_ns = lesson_step_ns(film->exhibit.lesson, film->stage.place, film->exhibit.run);
+        film->stage.landed_ns = t_ns;
+        snprintf(name, sizeof name, "chapter-%d-step-%d", film->stage.place.chapter + 1,
+                 (int)n + 1);
     } else if (plan->kind == RECORD_STILLS) {
         int event = plan->first_event + (int)n;
-        t_ns = run_event_ns(film->run, event);
-        film->scene.landed_ns = t_ns;
-        record_still_name(name, sizeof name, film->run, event);
+        t_ns = run_event_ns(film->exhibit.run, event);
+        film->stage.landed_ns = t_ns;
+        record_still_name(name, sizeof name, film->exhibit.run, event);
     }
     draw_moment(film, t_ns);
     return put_frame(film, name[0] ? name : NULL, why);
@@ -308,7 +349,7 @@ int record_command(const struct options *options, char why[256]) {
     if (ok) {
         if (!options->is_quiet && sink_note(film.sink)[0])
             fprintf(stderr, "tokendrip: note: %s\n", sink_note(film.sink));
-        lay_out(&film, options);
+        set_stage(&film, options);
         ok = record_frames(&film, options->is_quiet, why);
         ok = finish_film(&film, options, ok, why);
     }

@@ -153,6 +153,8 @@ static void put_clock(struct view *view, const struct scene_seen *seen) {
     int merge = begun / VIEW_MAX_SPANS + 1;
     view->playhead_ppm = ppm_of(seen->shown_ns, scale_ns);
     view->decode_label_ppm = -1;
+    if (seen->options->guess_ns > 0)
+        view->guess_ppm = ppm_of(seen->options->guess_ns, scale_ns);
     for (int p = 0; p < begun;) {
         const struct run_pass *pass = &run->passes[p];
         int last = p;
@@ -188,6 +190,7 @@ struct scene_options scene_options_for(const struct run *run, struct playhead_ra
         .scale_ns = end_ns,
         .fall_ns = playhead_run_ns(rate, SCENE_FALL_SCREEN_NS),
         .landed_ns = INT64_MIN,
+        .guess_ns = -1,
         .rate = rate,
     };
 }

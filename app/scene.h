@@ -19,6 +19,7 @@ struct scene_options {
     int64_t landed_ns;         // answers measured at or before this have landed, whatever
                                // fall_ns says: steps and stills show the event as settled;
                                // INT64_MIN = none
+    int64_t guess_ns;          // when the first token was guessed to come, <= 0 = no guess
     struct playhead_rate rate; // for the stamp
     bool is_live;              // the stamp then says "live"
     bool is_measuring;         // the stamp then says "measuring"
@@ -30,6 +31,9 @@ struct scene_options scene_options_for(const struct run *run, struct playhead_ra
 // Fills `view`. `t_ns` may be anything; negative shows the prompt alone.
 void scene_at(struct view *view, const struct run *run, int64_t t_ns,
               const struct scene_options *options);
+
+// How a token of these bytes looks, by itself.
+void scene_token(struct view_token *out, const char *text, size_t bytes, bool is_control);
 
 // "9.60 ms", "247 units", "1.30 s": `value_ns` with as many decimals as a scale of
 // `scale_ns` needs, so that a running value keeps its form. Lesson runs are in units.

@@ -125,6 +125,16 @@ static void join_bytes(struct view *view, const struct run *run, int last) {
     }
 }
 
+void scene_token(struct view_token *out, const char *text, size_t bytes, bool is_control) {
+    *out = (struct view_token){.look = TOKEN_WORD};
+    if (is_control)
+        put_control(out, text, bytes);
+    else if (bytes > 0 && is_valid_utf8(text, bytes))
+        put_text(out, (const unsigned char *)text, bytes);
+    else
+        put_hex(out, (const unsigned char *)text, bytes);
+}
+
 void scene_put_tokens(struct view *view, const struct scene_seen *seen) {
     const struct run *run = seen->run;
     int count = run->info.prompt_tokens + seen->answers;
@@ -137,14 +147,8 @@ void scene_put_tokens(struct view *view, const struct scene_seen *seen) {
         size_t bytes = 0;
         const char *s = run_token_text(run, i, &bytes);
         struct view_token *out = &view->tokens[i];
-        *out = (struct view_token){.look = TOKEN_WORD};
+        scene_token(out, s, bytes, run->tokens[i].is_control);
         out->is_prefill = i == run->info.prompt_tokens && run->info.counting == RUN_ENGINE;
-        if (run->tokens[i].is_control)
-            put_control(out, s, bytes);
-        else if (bytes > 0 && is_valid_utf8(s, bytes))
-            put_text(out, (const unsigned char *)s, bytes);
-        else
-            put_hex(out, (const unsigned char *)s, bytes);
         if (out->look == TOKEN_BYTES)
             join_bytes(view, run, i);
     }

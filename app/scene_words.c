@@ -94,6 +94,10 @@ static void put_clock_labels(struct view *view, const struct scene_seen *seen) {
     if (seen->options->scale_ns > 0)
         scene_format_time(view->scale_label, sizeof view->scale_label, info,
                           seen->options->scale_ns, seen->options->scale_ns);
+    if (view->guess_ppm >= 0) {
+        put_figure(time, sizeof time, info, seen->options->guess_ns);
+        snprintf(view->guess_label, sizeof view->guess_label, "your guess: %s", time);
+    }
     int64_t prefill_ns = prefill_end_ns(seen);
     if (prefill_ns >= 0) {
         put_figure(time, sizeof time, info, prefill_ns);

@@ -27,7 +27,7 @@ struct session {
     struct options options;
     void (*wake)(void *context);
     void *wake_context;
-    bool is_replay;
+    bool is_replay, is_saved_lesson;
 
     // the opening thread's, read by others after `opening` says done
     pthread_t opener;
@@ -38,8 +38,13 @@ struct session {
 
     // the window thread's
     struct run *runs[2][2]; // [clock][counting], NULL = not made yet
-    struct run *waiting;    // the prompt alone, while nothing is measured
-    struct run live;        // a prefix of the engine's cold run
+    struct run *before;     // a copy of the measured run before, NULL = none
+    struct options asked;   // what the measured run was asked with
+    char *own_prompt;       // the text of asked.prompt, owned
+    struct labwork work;
+    unsigned wants;      // LABWORK_ bits
+    struct run *waiting; // the prompt alone, while nothing is measured
+    struct run live;     // a prefix of the engine's cold run
     bool is_live, is_measuring;
     bool has_settled; // the first measurement has been asked for
     int64_t measure_start_ns;
@@ -66,13 +71,30 @@ static void free_retired(struct session *session) {
     session->retired_count[0] = 0;
 }
 
+// The run that is about to be replaced, for a picture of the difference.
+static void remember(struct session *session) {
+    const struct run *old = session->runs[CLOCK_MEASURED][RUN_ENGINE];
+    char why[256];
+    if (!old)
+        return;
+    struct run *copy = NULL;
+    if (!run_copy(&copy, old, why))
+        return;
+    retire(session, session->before);
+    session->before = copy;
+}
+
 // Puts `run` in place as the measured one, under its own counting.
 static void put_measured(struct session *session, struct run *run) {
+    remember(session);
+    labwork_forget_run(&session->work);
     for (int i = 0; i < 2; i++) {
         retire(session, session->runs[CLOCK_MEASURED][i]);
         session->runs[CLOCK_MEASURED][i] = NULL;
     }
     session->runs[CLOCK_MEASURED][run->info.counting] = run;
+    labwork_fit(&session->work,
+                session->source.engine ? engine_shape(session->source.engine) : NULL, run);
 }
 
 static void *open_source(void *context) {
@@ -107,7 +129,8 @@ static bool load_files(struct session *session, char why[256]) {
         session->is_replay = true;
         session->runs[run->info.origin == RUN_LESSON][run->info.counting] = run;
     }
-    if (session->runs[CLOCK_LESSON][RUN_ENGINE] || session->runs[CLOCK_LESSON][RUN_CHARGED])
+    session->is_saved_lesson = session_has_lesson(session);
+    if (session->is_saved_lesson)
         return true;
     char lesson_why[256];
     if (source_lesson(&session->runs[CLOCK_LESSON][RUN_CHARGED], options, COUNTING_LESSON,
@@ -124,9 +147,15 @@ bool session_open(struct session **out, const struct options *options, void (*wa
     if (!session)
         return why_set(why, "out of memory. Close other programs and try again.");
     session->options = *options;
+    session->asked = *options;
     session->wake = wake;
     session->wake_context = wake_context;
-    if (!load_files(session, why)) {
+    bool ok = load_files(session, why);
+    if (ok && session->is_replay)
+        ok = labwork_load(&session->work, options->run_path, why);
+    if (ok && options->compare_path)
+        ok = labwork_load_kept(&session->work, options->compare_path, why);
+    if (!ok) {
         session_close(session);
         return false;
     }
@@ -146,6 +175,9 @@ void session_close(struct session *session) {
         for (int counting = 0; counting < 2; counting++)
             run_destroy(session->runs[clock][counting]);
     run_destroy(session->waiting);
+    run_destroy(session->before);
+    labwork_clear(&session->work);
+    free(session->own_prompt);
     free(session);
 }
 
@@ -196,10 +228,21 @@ static bool start_measuring(struct session *session, const struct options *optio
     return ok;
 }
 
-bool session_measure(struct session *session, int prompt_tokens, int answer_tokens, int64_t wall_ns,
-                     char why[256]) {
+static bool measure_as(struct session *session, const struct options *options, int64_t wall_ns,
+                       char why[256]) {
     if (!engine_is_there(session))
         return why_set(why, "there is no model to measure here");
+    labwork_interrupt(&session->work);
+    engine_stop(session->source.engine);
+    if (!source_change_prompt(&session->source, options, why) ||
+        !start_measuring(session, options, wall_ns, why))
+        return false;
+    session->asked = *options;
+    return true;
+}
+
+bool session_measure(struct session *session, int prompt_tokens, int answer_tokens, int64_t wall_ns,
+                     char why[256]) {
     struct options options = session->options;
     if (prompt_tokens) {
         options.prompt = NULL;
@@ -207,9 +250,80 @@ bool session_measure(struct session *session, int prompt_tokens, int answer_toke
         options.prompt_tokens = prompt_tokens;
     }
     options.answer_tokens = answer_tokens;
-    engine_stop(session->source.engine);
-    return source_change_prompt(&session->source, &options, why) &&
-           start_measuring(session, &options, wall_ns, why);
+    return measure_as(session, &options, wall_ns, why);
+}
+
+bool session_measure_text(struct session *session, const char *text, int answer_tokens,
+                          int64_t wall_ns, char why[256]) {
+    struct options options = session->options;
+    char *copy = strdup(text);
+    if (!copy)
+        return why_set(why, "out of memory. Close other programs and try again.");
+    options.prompt = copy;
+    options.prompt_file = NULL;
+    options.prompt_tokens = 0;
+    options.answer_tokens = answer_tokens;
+    if (!measure_as(session, &options, wall_ns, why)) {
+        free(copy);
+        return false;
+    }
+    free(session->own_prompt);
+    session->own_prompt = copy;
+    session->options.prompt = copy; // "measure again" means this one from now on
+    session->options.prompt_file = NULL;
+    session->options.prompt_tokens = 0;
+    return true;
+}
+
+bool session_model(struct session *session, int prompt_tokens, int answer_tokens, char why[256]) {
+    const struct run *like = session->runs[CLOCK_MEASURED][RUN_ENGINE];
+    struct run *run = NULL;
+    if (!like || !session_can_model(session))
+        return why_set(why, "this file holds no sweep to make other lengths from");
+    int prompt = prompt_tokens ? prompt_tokens : like->info.prompt_tokens;
+    int answer = answer_tokens ? answer_tokens : like->answer_count;
+    if (!sweep_run(&run, &session->work.sweep, like, prompt, answer, why))
+        return false;
+    put_measured(session, run);
+    return true;
+}
+
+bool session_schedule(struct session *session, int prompt_tokens, int answer_tokens,
+                      char why[256]) {
+    struct options options = session->options;
+    struct run *run = NULL;
+    if (session->is_saved_lesson)
+        return why_set(why, "this lesson is a saved run: its lengths are what they are");
+    options.prompt_tokens = prompt_tokens;
+    options.answer_tokens = answer_tokens;
+    if (!source_lesson(&run, &options, COUNTING_LESSON, why))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        retire(session, session->runs[CLOCK_LESSON][i]);
+        session->runs[CLOCK_LESSON][i] = NULL;
+    }
+    session->runs[CLOCK_LESSON][RUN_CHARGED] = run;
+    return true;
+}
+
+void session_want(struct session *session, unsigned wants) {
+    session->wants = wants;
+}
+
+bool session_keep(struct session *session, const struct run *run, char why[256]) {
+    return labwork_keep(&session->work, run, why);
+}
+
+const struct labwork *session_lab(const struct session *session) {
+    return &session->work;
+}
+
+const struct run *session_before(const struct session *session) {
+    return session->before;
+}
+
+const struct tokenizer *session_tokenizer(const struct session *session) {
+    return engine_is_there(session) ? engine_tokenizer(session->source.engine) : NULL;
 }
 
 static void take_result(struct session *session) {
@@ -264,6 +378,20 @@ static bool poll_engine(struct session *session, int64_t wall_ns, bool wants_liv
     return session->is_live;
 }
 
+static bool poll_labwork(struct session *session) {
+    struct labwork *work = &session->work;
+    const struct run *run = session->runs[CLOCK_MEASURED][RUN_ENGINE];
+    if (work->doing) {
+        bool has_news = labwork_poll(work, &session->source);
+        if (has_news && !work->doing && run)
+            labwork_fit(work, engine_shape(session->source.engine), run);
+        return has_news;
+    }
+    if (session_has_measured(session))
+        labwork_start(work, &session->source, &session->asked, session->wants);
+    return work->doing != 0;
+}
+
 bool session_poll(struct session *session, int64_t wall_ns, bool wants_live) {
     free_retired(session);
     int opening = atomic_load(&session->opening);
@@ -276,9 +404,9 @@ bool session_poll(struct session *session, int64_t wall_ns, bool wants_live) {
             start_measuring(session, &session->options, wall_ns, session->failure);
         return true;
     }
-    if (!session->is_measuring)
-        return false;
-    return poll_engine(session, wall_ns, wants_live);
+    if (session->is_measuring)
+        return poll_engine(session, wall_ns, wants_live);
+    return session_can_measure(session) && poll_labwork(session);
 }
 
 // The run for a clock and counting, made from its twin if need be.
@@ -329,6 +457,15 @@ bool session_can_measure(const struct session *session) {
     return engine_is_there(session) && !session->failure[0];
 }
 
+bool session_can_schedule(const struct session *session) {
+    return session_has_lesson(session) && !session->is_saved_lesson;
+}
+
+bool session_can_model(const struct session *session) {
+    return session->is_replay && session->work.sweep.prefill_count > 0 &&
+           session->work.sweep.step_count > 0;
+}
+
 bool session_has_lesson(const struct session *session) {
     return session->runs[CLOCK_LESSON][RUN_CHARGED] || session->runs[CLOCK_LESSON][RUN_ENGINE];
 }
@@ -342,7 +479,7 @@ bool session_has_failed(const struct session *session) {
 }
 
 bool session_is_busy(const struct session *session) {
-    return engine_is_there(session) && session->is_measuring &&
+    return engine_is_there(session) && (session->is_measuring || session->work.doing) &&
            engine_is_busy(session->source.engine);
 }
 

@@ -5,6 +5,7 @@
 #define APP_SESSION_H
 
 #include "compute/run.h"
+#include "labwork.h"
 #include "options.h"
 
 struct session;
@@ -41,10 +42,36 @@ enum run_counting session_default_counting(const struct session *session, enum c
 bool session_measure(struct session *session, int prompt_tokens, int answer_tokens, int64_t wall_ns,
                      char why[256]);
 
+// The same with the user's own prompt, which is then the session's.
+bool session_measure_text(struct session *session, const char *text, int answer_tokens,
+                          int64_t wall_ns, char why[256]);
+
+// Without a device: a run of these lengths from the sweep that the file holds, marked
+// modelled, in the measured one's place. False with `why`: there is no sweep.
+bool session_model(struct session *session, int prompt_tokens, int answer_tokens, char why[256]);
+
+// The lesson's schedule with other lengths (0 = its own). False with `why`.
+bool session_schedule(struct session *session, int prompt_tokens, int answer_tokens, char why[256]);
+
+// What Lab mode needs (LABWORK_ bits), measured one after another whenever the engine
+// has nothing else to do; 0 = nothing more.
+void session_want(struct session *session, unsigned wants);
+
+// Keeps the measured run on screen to compare with.
+bool session_keep(struct session *session, const struct run *run, char why[256]);
+
+// Valid until the next session_poll.
+const struct labwork *session_lab(const struct session *session);
+const struct run *session_before(const struct session *session);          // the measured run before
+                                                                          // this one, NULL = none
+const struct tokenizer *session_tokenizer(const struct session *session); // NULL = no model
+
 // Ends showing a live run: the finished measurement takes its place.
 void session_end_live(struct session *session);
 
 bool session_can_measure(const struct session *session);
+bool session_can_schedule(const struct session *session); // the lesson is a rule, not a file's run
+bool session_can_model(const struct session *session);
 bool session_has_lesson(const struct session *session);
 bool session_has_measured(const struct session *session); // now, not some day
 bool session_has_failed(const struct session *session);   // nothing measured will come

@@ -20,15 +20,6 @@ static const int64_t BUDGET_NS = INT64_C(20000000000);
 
 // --- Engine and prompt ---
 
-static bool check_device(const struct options *options, char *why) {
-    if (strncmp(options->device, "cuda", 4) != 0)
-        return true;
-    return why_set(why,
-                   "this build has no CUDA plugin, so --device %s cannot measure. Take "
-                   "--device cpu.",
-                   options->device);
-}
-
 // The words of a model that has none (see engine.h).
 static bool read_script(char out[SCRIPT_BYTES], char *why) {
     char path[ASSETS_PATH_BYTES];
@@ -70,6 +61,7 @@ static bool open_engine(struct source *source, const struct options *options, in
         .shape_seed = options->seed,
         .threads = options->threads,
         .context = context,
+        .marks = source->marks,
     };
     if (options->weights != WEIGHTS_DEFAULT && !options->shape)
         return why_set(why, "--weights is how --shape stores its numbers, and a file has them "
@@ -135,14 +127,19 @@ static void set_answer_limit(struct source *source, const struct options *option
         source->answer_limit = options->answer_tokens;
 }
 
-bool source_open(struct source *out, const struct options *options, char why[256]) {
-    *out = (struct source){0};
-    if (!check_device(options, why) || !open_fitting(out, options, why)) {
+bool source_open_with(struct source *out, const struct options *options, enum backend_marks marks,
+                      char why[256]) {
+    *out = (struct source){.marks = marks};
+    if (!open_fitting(out, options, why)) {
         source_close(out);
         return false;
     }
     set_answer_limit(out, options);
     return true;
+}
+
+bool source_open(struct source *out, const struct options *options, char why[256]) {
+    return source_open_with(out, options, BACKEND_MARKS_ALL, why);
 }
 
 bool source_change_prompt(struct source *source, const struct options *options, char why[256]) {
@@ -253,17 +250,21 @@ static bool measure_valid(struct measure_result *out, struct source *source,
                         "Close other programs and run it again.");
 }
 
+bool source_measure_on(struct measure_result *out, struct source *source,
+                       const struct options *options, int default_repeats,
+                       struct progress *progress, char why[256]) {
+    struct engine_request request = source_request(source, options, default_repeats);
+    return measure_valid(out, source, &request, progress, why);
+}
+
 bool source_measure(struct measure_result *out, const struct options *options, int default_repeats,
                     char why[256]) {
     struct source source;
     *out = (struct measure_result){0};
     struct progress progress = progress_start(options->is_quiet);
     progress_say(&progress, "loading the model");
-    bool ok = source_open(&source, options, why);
-    if (ok) {
-        struct engine_request request = source_request(&source, options, default_repeats);
-        ok = measure_valid(out, &source, &request, &progress, why);
-    }
+    bool ok = source_open(&source, options, why) &&
+              source_measure_on(out, &source, options, default_repeats, &progress, why);
     progress_clear(&progress);
     source_close(&source);
     return ok;

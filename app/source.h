@@ -18,14 +18,18 @@ enum {
 
 // An engine with the prompt the options ask for.
 struct source {
-    struct engine *engine; // owned
-    struct prompt prompt;  // owned
-    int answer_limit;      // the most answer tokens, within the model's context
+    struct engine *engine;    // owned
+    struct prompt prompt;     // owned
+    int answer_limit;         // the most answer tokens, within the model's context
+    enum backend_marks marks; // of its engine
 };
 
 // Loads the model and tokenises the prompt, with a KV cache long enough for both
 // prompt and answer. False: no such device or model, or it does not fit; one line.
 bool source_open(struct source *out, const struct options *options, char why[256]);
+// The same with fewer marks than runs need, to measure what marks cost (observer.h).
+bool source_open_with(struct source *out, const struct options *options, enum backend_marks marks,
+                      char why[256]);
 void source_close(struct source *source); // a zeroed one is fine
 
 // Takes the prompt that `options` ask for, on the engine that is open; stop the engine
@@ -41,6 +45,12 @@ struct engine_request source_request(const struct source *source, const struct o
 // Owner: measure_clear.
 bool source_measure(struct measure_result *out, const struct options *options, int default_repeats,
                     char why[256]);
+
+// The same on a source that is open; keeps it open.
+struct progress;
+bool source_measure_on(struct measure_result *out, struct source *source,
+                       const struct options *options, int default_repeats,
+                       struct progress *progress, char why[256]);
 
 // The lesson of --schedule under `counting` (COUNTING_DEFAULT: as lessons count).
 // Owner: run_destroy.

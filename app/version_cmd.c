@@ -2,6 +2,7 @@
 // that draw and encode.
 #include "version_cmd.h"
 
+#include "compute/backend_load.h"
 #include "options.h"
 #include "render/sink.h"
 
@@ -21,7 +22,9 @@ int version_command(void) {
     printf("tokendrip %s\n", TOKENDRIP_VERSION);
     printf("SDL %d.%d.%d, SDL_ttf %d.%d.%d\n", sdl.major, sdl.minor, sdl.patch, ttf->major,
            ttf->minor, ttf->patch);
-    printf("measures on: cpu (no CUDA plugin in this build)\n");
+    char why[256];
+    bool has_cuda = backend_load_cuda(why) != NULL;
+    printf("measures on: cpu%s (see tokendrip devices)\n", has_cuda ? ", cuda" : "");
     printf("records:\n%s\n", formats);
     return EXIT_OK;
 }

@@ -6,10 +6,12 @@
 #include "engine.h"
 
 #include "backend.h"
+#include "backend_load.h"
 #include "generate.h"
 #include "model.h"
 #include "shape.h"
 #include "stopwatch.h"
+#include "sweep_measure.h"
 #include "why.h"
 
 #include <pthread.h>
@@ -28,9 +30,12 @@ struct exchange {
     bool is_closing;
     bool has_request;              // one the worker has not taken yet
     struct engine_request request; // its prompt is owned
+    int sweep_from;                // > 0: a sweep is asked for, from that length on
     struct engine_status status;
     bool has_result;
     struct measure_result result; // while has_result
+    struct sweep sweep;           // its points so far
+    char lost[WHY_BYTES];         // why the device was lost; empty while it is there
     // Without.
     _Atomic bool stop, busy;
     _Atomic uint32_t live_request; // whose cold run `publish` shows
@@ -61,6 +66,7 @@ struct engine {
     enum engine_stage woke_stage; // of the last wake-up for a status
     int64_t woke_ns;
     struct measure_result work;            // of the request at hand or the last one
+    struct sweep_work sweep;               // the one at hand or the last one
     int32_t checked[MEASURE_CHECK_TOKENS]; // the prompt whose prefill was checked last
     int checked_count;
 };
@@ -133,6 +139,7 @@ static struct generate request_of(const struct engine *engine,
         .sampler = {.temperature = request->temperature,
                     .top_p_unit = request->top_p_unit,
                     .seed = request->seed},
+        .without_cache = request->without_cache,
         .stop = &engine->exchange->stop,
         .busy = &engine->exchange->busy,
     };
@@ -154,20 +161,26 @@ static void remember_check(struct engine *engine, const struct engine_request *r
     memcpy(engine->checked, request->prompt, (size_t)engine->checked_count * sizeof(int32_t));
 }
 
-// Hands the result over, unless another request came meanwhile.
-static void finish(struct engine *engine, enum generate_end end, const char *why) {
+static enum engine_stage stage_after(enum generate_end end) {
+    return end == GENERATE_DONE      ? ENGINE_DONE
+           : end == GENERATE_STOPPED ? ENGINE_IDLE
+                                     : ENGINE_FAILED;
+}
+
+// Hands the result over, unless another request came meanwhile. A lost device is told to
+// that one, too.
+static void finish(struct engine *engine, enum generate_end end, bool has_result, const char *why) {
     struct exchange *x = engine->exchange;
-    struct engine_status status = {.request = engine->working_on};
-    status.stage = end == GENERATE_DONE      ? ENGINE_DONE
-                   : end == GENERATE_STOPPED ? ENGINE_IDLE
-                                             : ENGINE_FAILED;
-    if (end == GENERATE_FAILED)
+    struct engine_status status = {.stage = stage_after(end), .request = engine->working_on};
+    if (status.stage == ENGINE_FAILED)
         snprintf(status.why, sizeof(status.why), "%s", why);
     pthread_mutex_lock(&x->lock);
+    if (end == GENERATE_LOST && !x->lost[0])
+        snprintf(x->lost, sizeof(x->lost), "%s", why[0] ? why : "the device was lost");
     bool is_wanted = !x->has_request && x->status.request == engine->working_on;
     if (is_wanted) {
         x->status = status;
-        x->has_result = end == GENERATE_DONE;
+        x->has_result = end == GENERATE_DONE && has_result;
         if (x->has_result) {
             x->result = engine->work;
             memset(&engine->work, 0, sizeof(engine->work));
@@ -217,13 +230,60 @@ static void work_on(struct engine *engine, const struct engine_request *request)
                                         why);
     if (engine->work.prefill_checked)
         remember_check(engine, request);
-    if (end == GENERATE_DONE && request->wants_floors && !measure_floors(engine, why))
+    bool has_floors = request->wants_floors && !request->without_cache;
+    if (end == GENERATE_DONE && has_floors && !measure_floors(engine, why))
         end = GENERATE_FAILED;
-    finish(engine, end, why);
+    finish(engine, end, true, why);
+}
+
+static void on_points(void *context, const struct sweep *sweep, int done, int total) {
+    struct engine *engine = context;
+    struct exchange *x = engine->exchange;
+    pthread_mutex_lock(&x->lock);
+    x->sweep = *sweep;
+    pthread_mutex_unlock(&x->lock);
+    set_status(engine, &(struct engine_status){
+                           .stage = ENGINE_SWEEP,
+                           .done = done,
+                           .total = total,
+                           .request = engine->working_on,
+                       });
+}
+
+static void work_on_sweep(struct engine *engine, const struct engine_request *request,
+                          int shortest) {
+    char why[WHY_BYTES] = "";
+    struct generate generate = request_of(engine, request);
+    enum generate_end end = GENERATE_FAILED;
+    if (sweep_work_begin(&engine->sweep, request->prompt, request->prompt_count, shortest,
+                         engine->context, why))
+        end = sweep_measure(&engine->sweep,
+                            &(struct sweep_plan){
+                                .generate = &generate,
+                                .repeats = request->repeats,
+                                .budget_ns = request->budget_ns,
+                                .pause_ns = request->pause_ns,
+                                .on_points = on_points,
+                                .context = engine,
+                            },
+                            why);
+    finish(engine, end, false, why);
+}
+
+// A request that was there before the device was known to be lost fails as it would
+// have failed in engine_start.
+static bool is_lost(const struct engine *engine, char *why) {
+    struct exchange *x = engine->exchange;
+    pthread_mutex_lock(&x->lock);
+    bool is = x->lost[0] != '\0';
+    if (is)
+        why_set(why, "%s", x->lost);
+    pthread_mutex_unlock(&x->lock);
+    return is;
 }
 
 // Waits for a request and moves it out. False: the engine is closing.
-static bool take_request(struct engine *engine, struct engine_request *out,
+static bool take_request(struct engine *engine, struct engine_request *out, int *sweep_from,
                          struct measure_result *dropped) {
     struct exchange *x = engine->exchange;
     pthread_mutex_lock(&x->lock);
@@ -233,6 +293,7 @@ static bool take_request(struct engine *engine, struct engine_request *out,
     memset(dropped, 0, sizeof(*dropped));
     if (is_there) {
         *out = x->request;
+        *sweep_from = x->sweep_from;
         x->has_request = false;
         engine->working_on = x->status.request;
         atomic_store(&x->stop, false);
@@ -248,9 +309,16 @@ static void *work(void *context) {
     struct engine *engine = context;
     struct engine_request request;
     struct measure_result dropped;
-    while (take_request(engine, &request, &dropped)) {
+    char why[WHY_BYTES];
+    int sweep_from;
+    while (take_request(engine, &request, &sweep_from, &dropped)) {
         measure_clear(&dropped);
-        work_on(engine, &request);
+        if (is_lost(engine, why))
+            finish(engine, GENERATE_FAILED, false, why);
+        else if (sweep_from > 0)
+            work_on_sweep(engine, &request, sweep_from);
+        else
+            work_on(engine, &request);
         free((void *)(uintptr_t)request.prompt); // owned by the exchange, see engine_start
     }
     return NULL;
@@ -258,11 +326,34 @@ static void *work(void *context) {
 
 // --- Opening and closing ---
 
+// The card of "cuda:N"; -1 = the first that works.
+static int card_of(const char *device) {
+    return device && strncmp(device, "cuda:", 5) == 0 ? atoi(device + 5) : -1;
+}
+
+static bool is_cuda(const char *device) {
+    return device && (strcmp(device, "cuda") == 0 || strncmp(device, "cuda:", 5) == 0);
+}
+
+// Auto takes a card where one works, else the CPU.
 static bool pick_backend(struct engine *engine, const char *device, char *why) {
-    if (device && strcmp(device, "auto") != 0 && strcmp(device, backend_cpu.name) != 0)
-        return why_set(why, "device '%s' is not known here: use auto or cpu", device);
-    engine->backend = &backend_cpu;
+    char cuda_why[WHY_BYTES] = "";
+    bool is_auto = !device || strcmp(device, "auto") == 0;
+    if (!is_auto && !is_cuda(device) && strcmp(device, backend_cpu.name) != 0)
+        return why_set(why, "device '%s' is not known here: use auto, cpu, cuda or cuda:N", device);
+    engine->backend = is_auto || is_cuda(device) ? backend_load_cuda(cuda_why) : &backend_cpu;
+    if (!engine->backend && is_cuda(device))
+        return why_set(why, "%s cannot be used: %s", device, cuda_why);
+    if (!engine->backend)
+        engine->backend = &backend_cpu;
     return engine->backend->available(why);
+}
+
+static bool choose_backend(struct engine *engine, const struct engine_opts *opts, char *why) {
+    if (!opts->backend)
+        return pick_backend(engine, opts->device, why);
+    engine->backend = opts->backend;
+    return true;
 }
 
 static void describe_model(struct engine *engine) {
@@ -330,13 +421,29 @@ static bool read_file(struct engine *engine, const struct engine_opts *opts, cha
     return tokenizer_open(&engine->tokenizer, engine->model->file, why);
 }
 
+// A card that was taken without being asked for gives way to the CPU when the model does
+// not fit on it; the card's reason is the one told if it fits on neither.
+static bool open_state(struct engine *engine, const struct engine_opts *opts, char *why) {
+    char cpu_why[WHY_BYTES];
+    struct backend_opts backend = {.threads = opts->threads,
+                                   .context = engine->context,
+                                   .device = card_of(opts->device),
+                                   .marks = opts->marks};
+    if (engine->backend->open(&engine->state, engine->model, &backend, why))
+        return true;
+    bool is_chosen = opts->device && strcmp(opts->device, "auto") != 0;
+    if (is_chosen || engine->backend == &backend_cpu)
+        return false;
+    engine->backend = &backend_cpu;
+    return engine->backend->open(&engine->state, engine->model, &backend, cpu_why);
+}
+
 static bool open_model(struct engine *engine, const struct engine_opts *opts, char *why) {
     if (!(opts->shape ? make_shape(engine, opts, why) : read_file(engine, opts, why)))
         return false;
     int most = engine->model->shape.context;
     engine->context = opts->context ? opts->context : most < ENGINE_CONTEXT ? most : ENGINE_CONTEXT;
-    struct backend_opts backend = {.threads = opts->threads, .context = engine->context};
-    if (!engine->backend->open(&engine->state, engine->model, &backend, why) ||
+    if (!open_state(engine, opts, why) ||
         !generate_scratch_create(&engine->scratch, engine->tokenizer, engine->model->shape.vocab,
                                  why))
         return false;
@@ -370,7 +477,7 @@ bool engine_open(struct engine **out, const struct engine_opts *opts, char *why)
         return why_set(why, "the engine is out of memory");
     engine->exchange = create_exchange();
     bool is_good = engine->exchange || why_set(why, "the engine is out of memory");
-    if (!is_good || !pick_backend(engine, opts->device, why) || !open_model(engine, opts, why) ||
+    if (!is_good || !choose_backend(engine, opts, why) || !open_model(engine, opts, why) ||
         !start_worker(engine, why)) {
         engine_close(engine);
         return false;
@@ -405,6 +512,7 @@ void engine_close(struct engine *engine) {
     }
     destroy_exchange(engine->exchange);
     measure_clear(&engine->work);
+    sweep_work_clear(&engine->sweep);
     generate_scratch_clear(&engine->scratch);
     free((void *)(uintptr_t)engine->script.ids);
     if (engine->state)
@@ -422,6 +530,10 @@ const struct tokenizer *engine_tokenizer(const struct engine *engine) {
 
 int engine_context(const struct engine *engine) {
     return engine->context;
+}
+
+const struct model_shape *engine_shape(const struct engine *engine) {
+    return &engine->model->shape;
 }
 
 void engine_fill_info(const struct engine *engine, struct run_info *info) {
@@ -444,9 +556,9 @@ static bool check_request(const struct engine *engine, const struct engine_reque
     return generate_check(&generate, why);
 }
 
-bool engine_start(struct engine *engine, const struct engine_request *request, char *why) {
-    if (!check_request(engine, request, why))
-        return false;
+// Hands a request, which has been checked, to the worker.
+static bool post(struct engine *engine, const struct engine_request *request, int sweep_from,
+                 char *why) {
     struct engine_request mine = *request;
     size_t bytes = (size_t)request->prompt_count * sizeof(*request->prompt);
     int32_t *prompt = malloc(bytes);
@@ -461,14 +573,46 @@ bool engine_start(struct engine *engine, const struct engine_request *request, c
     pthread_mutex_lock(&x->lock);
     const int32_t *overtaken = x->has_request ? x->request.prompt : NULL;
     x->request = mine;
+    x->sweep_from = sweep_from;
     x->has_request = true;
-    x->status =
-        (struct engine_status){.stage = ENGINE_COLD, .total = 1, .request = engine->requested};
+    x->status = (struct engine_status){.stage = sweep_from > 0 ? ENGINE_SWEEP : ENGINE_COLD,
+                                       .total = sweep_from > 0 ? 0 : 1,
+                                       .request = engine->requested};
     atomic_store(&x->stop, true); // until the worker takes this one
     pthread_cond_signal(&x->changed);
     pthread_mutex_unlock(&x->lock);
     free((void *)(uintptr_t)overtaken);
     return true;
+}
+
+bool engine_start(struct engine *engine, const struct engine_request *request, char *why) {
+    return check_request(engine, request, why) && !is_lost(engine, why) &&
+           post(engine, request, 0, why);
+}
+
+bool engine_start_sweep(struct engine *engine, const struct engine_sweep_request *request,
+                        char *why) {
+    struct engine_request as_run = {
+        .prompt = request->prompt,
+        .prompt_count = request->prompt_count,
+        .answer_limit = 1,
+        .repeats = request->repeats,
+        .budget_ns = request->budget_ns,
+        .pause_ns = request->pause_ns,
+    };
+    if (request->shortest < 0 || request->shortest > request->prompt_count)
+        return why_set(why, "a sweep from %d tokens on was asked for, expected 1 to %d",
+                       request->shortest, request->prompt_count);
+    return check_request(engine, &as_run, why) && !is_lost(engine, why) &&
+           post(engine, &as_run, request->shortest > 0 ? request->shortest : 1, why);
+}
+
+bool engine_sweep_points(const struct engine *engine, struct sweep *out) {
+    struct exchange *x = engine->exchange;
+    pthread_mutex_lock(&x->lock);
+    *out = x->sweep;
+    pthread_mutex_unlock(&x->lock);
+    return out->prefill_count > 0;
 }
 
 void engine_stop(struct engine *engine) {

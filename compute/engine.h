@@ -5,9 +5,11 @@
 #ifndef COMPUTE_ENGINE_H
 #define COMPUTE_ENGINE_H
 
+#include "backend.h"
 #include "gguf.h"
 #include "measure.h"
 #include "run.h"
+#include "sweep.h"
 #include "tokenizer.h"
 
 enum { ENGINE_CONTEXT = 1024 + 256 };
@@ -17,7 +19,8 @@ enum { ENGINE_WAKE_NS = 100000000 }; // between two wake-ups within one stage
 struct engine;
 
 struct engine_opts {
-    const char *device;     // "auto", "cpu"; NULL = auto
+    const char *device;     // "auto", "cpu", "cuda", "cuda:N"; NULL = auto: a card where
+                            // one works and the model fits, else the CPU
     const char *model_path; // GGUF
     bool bundled;           // model_path is the program's own model
     // A preset of shape.h, NULL = none: random weights of that size instead of those of
@@ -28,6 +31,9 @@ struct engine_opts {
     uint64_t shape_seed;
     int threads; // 0 = physical cores this process may use
     int context; // 0 = ENGINE_CONTEXT, or the model's if that is less
+    // Fewer than all only to measure what marks cost, by sweeps: runs need them all.
+    enum backend_marks marks;
+    const struct backend *backend; // for tests: this one, whatever `device` says
 };
 
 struct engine_request {
@@ -43,7 +49,21 @@ struct engine_request {
                        // 3 repeats are made whatever it says
     int64_t settle_ns; // rest before the first run, for a window that has just opened
     int64_t pause_ns;  // rest between two runs, so that a window gets its turn
-    bool wants_floors; // measure the device's rates too, after the repeats (<= 1 s)
+    bool wants_floors; // measure the device's rates too, after the repeats (<= 1 s);
+                       // not of answers without a cache
+    // The same answer with everything computed again for every token, really measured
+    // (see generate.h); at least one repeat is made whatever the budget says.
+    bool without_cache;
+};
+
+// Prefill time by prompt length and step time by context, see sweep_measure.h.
+struct engine_sweep_request {
+    const int32_t *prompt; // [prompt_count] ids of the longest one, copied; the shorter
+    int prompt_count;      // lengths use its prefixes
+    int shortest;          // the lengths from this on; 0 = all from 1
+    int repeats;           // rounds over all lengths, 1 .. MEASURE_MAX_REPEATS
+    int64_t budget_ns;     // soft; at least SWEEP_LEAST_VISITS lengths are measured
+    int64_t pause_ns;      // rest between two visits
 };
 
 enum engine_stage {
@@ -51,6 +71,7 @@ enum engine_stage {
     ENGINE_COLD,
     ENGINE_WARM,
     ENGINE_REPEAT,
+    ENGINE_SWEEP, // done and total count visits: a sample of one length each
     ENGINE_DONE,
     ENGINE_FAILED
 };
@@ -68,13 +89,25 @@ void engine_close(struct engine *engine); // stops and joins; NULL is fine
 
 const struct tokenizer *engine_tokenizer(const struct engine *engine);
 int engine_context(const struct engine *engine);
+const struct model_shape *engine_shape(const struct engine *engine);
 void engine_fill_info(const struct engine *engine, struct run_info *info); // device, model, ...
 
 // Asks the worker for a measurement and returns at once. One under way is stopped
 // first, at its next pass or (in a prefill) layer; a result not taken is dropped.
 // Errors: `why` when the request cannot be met (see generate_check, repeats out of
-// range, a negative time); what is under way then goes on. Thread: the owner's.
+// range, a negative time); what is under way then goes on. A device that was lost stays
+// lost: the first reason is given again. Thread: the owner's.
 bool engine_start(struct engine *engine, const struct engine_request *request, char *why);
+
+// Asks for a sweep, under the same rules: what is under way is stopped, and a later
+// request of either kind stops the sweep. Points measured stay until the next sweep of
+// other prompts; one that was stopped goes on when it is asked for again. ENGINE_DONE
+// then has no result to take, only points.
+bool engine_start_sweep(struct engine *engine, const struct engine_sweep_request *request,
+                        char *why);
+
+// A copy of the points there are, growing while ENGINE_SWEEP. False: there are none.
+bool engine_sweep_points(const struct engine *engine, struct sweep *out);
 
 // Ends a measurement under way and forgets one asked for; the engine then becomes
 // ENGINE_IDLE. A finished one stays. Returns at once. Thread: the owner's.

@@ -16,6 +16,8 @@ struct answer {
     struct run *run;
     struct publish *publish;
     struct sampler sampler;
+    int32_t *all;      // owned, without a cache: [context] prompt and answer so far
+    int32_t greedy_id; // what the last pass yields, where the backend chooses
     int64_t origin_ns; // of the run's clock
     int64_t woke_ns;   // when on_grown was called last, run time
     bool is_broken;    // a mark was refused; `why` is set
@@ -112,6 +114,10 @@ bool generate_check(const struct generate *g, char *why) {
     return true;
 }
 
+static bool is_forced(const struct generate *g) {
+    return g->answer_tokens > 0 && g->script.count == 0;
+}
+
 static int answer_limit(const struct generate *g) {
     int wanted = g->answer_tokens > 0 ? g->answer_tokens : g->answer_limit;
     if (g->script.count > 0 && g->answer_tokens == 0 && g->script.count < wanted)
@@ -126,7 +132,8 @@ bool generate_prepare(struct run **out, const struct generate *g, const struct r
     full.counting = RUN_ENGINE;
     full.prompt_tokens = g->prompt_count;
     full.answer_limit = answer_limit(g);
-    full.forced_length = g->answer_tokens > 0 && g->script.count == 0;
+    full.forced_length = is_forced(g);
+    full.recomputes = g->without_cache;
     full.seed = g->sampler.seed;
     int chunks = (g->prompt_count + BACKEND_PREFILL_CHUNK - 1) / BACKEND_PREFILL_CHUNK;
     if (!run_create(out, &full, chunks, why))
@@ -177,15 +184,25 @@ static bool is_stopped(void *context) {
     return stop && atomic_load_explicit(stop, memory_order_relaxed);
 }
 
+// The backend can choose by itself: a device need not hand all its scores over then.
+static bool is_greedy(const struct generate *g) {
+    return !(g->sampler.temperature > 0) && !is_forced(g);
+}
+
+static int32_t sample(struct answer *a) {
+    const struct generate *g = a->generate;
+    const struct generate_scratch *s = g->scratch;
+    int32_t id = sampler_next(&a->sampler, s->logits, g->vocab, s->sorted, s->order,
+                              is_forced(g) ? s->ends : NULL, is_forced(g) ? s->end_count : 0);
+    return id >= 0 && isfinite(s->logits[id]) ? id : -1;
+}
+
 // The token that the logits give, into the run; -1 with `why` when they are not
 // numbers.
 static int32_t choose(struct answer *a) {
     const struct generate *g = a->generate;
-    const struct generate_scratch *s = g->scratch;
-    bool is_forced = g->answer_tokens > 0 && g->script.count == 0;
-    int32_t id = sampler_next(&a->sampler, s->logits, g->vocab, s->sorted, s->order,
-                              is_forced ? s->ends : NULL, is_forced ? s->end_count : 0);
-    if (id < 0 || id >= g->vocab || !isfinite(s->logits[id])) {
+    int32_t id = is_greedy(g) ? a->greedy_id : sample(a);
+    if (id < 0 || id >= g->vocab) {
         why_set(a->why, "the scores of answer token %d are not numbers: the weights are damaged",
                 a->run->answer_count + 1);
         return -1;
@@ -197,12 +214,42 @@ static int32_t choose(struct answer *a) {
     return run_add_answer_token(a->run, id, text, bytes, is_control, a->why) ? id : -1;
 }
 
-// One pass over `count` tokens, from its start to its output mark. *id: the token
-// it yields, when it yields one.
+enum generate_end generate_pass(const struct generate *g, const struct backend_pass *pass,
+                                char *why) {
+    if (g->backend->pass(g->state, pass, why))
+        return GENERATE_DONE;
+    return strcmp(why, "stopped") == 0 ? GENERATE_STOPPED : GENERATE_LOST;
+}
+
+// The tokens of one pass of the run, in as many backend passes as they need.
+static enum generate_end compute(struct answer *a, const struct run_pass *pass,
+                                 const int32_t *tokens) {
+    enum generate_end end = GENERATE_DONE;
+    bool has_greedy = is_greedy(a->generate);
+    a->greedy_id = -1;
+    for (int at = 0; at < pass->column_count && end == GENERATE_DONE;) {
+        int left = pass->column_count - at;
+        bool is_last = left <= BACKEND_PREFILL_CHUNK, yields = is_last && pass->yields >= 0;
+        struct backend_pass part = {
+            .tokens = tokens + at,
+            .count = is_last ? left : BACKEND_PREFILL_CHUNK,
+            .first_position = pass->first_column + at,
+            .logits = yields && !has_greedy ? a->generate->scratch->logits : NULL,
+            .greedy_id = yields && has_greedy ? &a->greedy_id : NULL,
+            .on_mark = is_last ? on_mark : NULL,
+            .is_stopped = is_stopped,
+            .context = a,
+        };
+        end = generate_pass(a->generate, &part, a->why);
+        at += part.count;
+    }
+    return end;
+}
+
+// One pass of the run, from its start to its output mark. *id: the token it yields,
+// when it yields one.
 static enum generate_end do_pass(struct answer *a, const struct run_pass *pass,
                                  const int32_t *tokens, int32_t *id) {
-    const struct generate *g = a->generate;
-    bool yields = pass->yields >= 0;
     struct run_pass begun = *pass;
     int64_t now_ns = stopwatch_now_ns();
     if (a->origin_ns < 0)
@@ -210,19 +257,10 @@ static enum generate_end do_pass(struct answer *a, const struct run_pass *pass,
     begun.start_ns = now_ns - a->origin_ns;
     if (!run_begin_pass(a->run, &begun, a->why))
         return GENERATE_FAILED;
-    if (!g->backend->pass(g->state,
-                          &(struct backend_pass){
-                              .tokens = tokens,
-                              .count = pass->column_count,
-                              .first_position = pass->first_column,
-                              .logits = yields ? g->scratch->logits : NULL,
-                              .on_mark = on_mark,
-                              .is_stopped = is_stopped,
-                              .context = a,
-                          },
-                          a->why))
-        return is_stopped(a) ? GENERATE_STOPPED : GENERATE_FAILED;
-    if (yields) {
+    enum generate_end end = compute(a, pass, tokens);
+    if (end != GENERATE_DONE)
+        return end;
+    if (pass->yields >= 0) {
         *id = choose(a);
         if (*id < 0)
             return GENERATE_FAILED;
@@ -263,14 +301,17 @@ static enum generate_end decode(struct answer *a, int32_t id) {
             why_set(a->why, "stopped");
             return GENERATE_STOPPED;
         }
+        int column = g->prompt_count + n - 1;
         struct run_pass pass = {
             .phase = RUN_DECODE,
-            .first_column = g->prompt_count + n - 1,
-            .column_count = 1,
+            .first_column = a->all ? 0 : column,
+            .column_count = a->all ? column + 1 : 1,
             .yields = n,
         };
         int32_t fed = id;
-        enum generate_end end = do_pass(a, &pass, &fed, &id);
+        if (a->all)
+            a->all[column] = id;
+        enum generate_end end = do_pass(a, &pass, a->all ? a->all : &fed, &id);
         if (end != GENERATE_DONE)
             return end;
     }
@@ -280,6 +321,18 @@ static enum generate_end decode(struct answer *a, int32_t id) {
 static void set_busy(const struct generate *g, bool is_busy) {
     if (g->busy)
         atomic_store_explicit(g->busy, is_busy, memory_order_relaxed);
+}
+
+// Room for all tokens so far, before the clock starts.
+static bool take_tokens(struct answer *a) {
+    const struct generate *g = a->generate;
+    if (!g->without_cache)
+        return true;
+    a->all = calloc((size_t)g->context, sizeof(*a->all));
+    if (!a->all)
+        return why_set(a->why, "no memory for %d tokens", g->context);
+    memcpy(a->all, g->prompt, (size_t)g->prompt_count * sizeof(*a->all));
+    return true;
 }
 
 enum generate_end generate_answer(struct run *run, const struct generate *g,
@@ -295,10 +348,11 @@ enum generate_end generate_answer(struct run *run, const struct generate *g,
     sampler_reset(&a.sampler);
     set_busy(g, true);
     int32_t id = -1;
-    enum generate_end end = prefill(&a, &id);
+    enum generate_end end = take_tokens(&a) ? prefill(&a, &id) : GENERATE_FAILED;
     if (end == GENERATE_DONE)
         end = decode(&a, id);
     set_busy(g, false);
+    free(a.all);
     run_close(run, end == GENERATE_DONE ? RUN_COMPLETE : RUN_FAILED);
     if (publish)
         publish_end(publish, run);

@@ -49,6 +49,10 @@ struct generate {
     int answer_tokens;      // > 0: exactly so many, end tokens passed over
     int answer_limit;       // used when answer_tokens is 0
     struct sampler sampler; // its state is not used: every run starts from the seed
+    // Keeps nothing between passes: each step goes through all tokens so far, from
+    // position 0. Above BACKEND_PREFILL_CHUNK tokens such a pass is computed in chunks;
+    // its marks are then those of the last chunk, when all columns are through a stage.
+    bool without_cache;
     // Who watches; each may be NULL. Called on the calling thread.
     const _Atomic bool *stop;        // true ends the answer at its next pass or layer
     _Atomic bool *busy;              // true while passes are being computed
@@ -56,7 +60,8 @@ struct generate {
     void *watcher;                   // on_grown's context
 };
 
-enum generate_end { GENERATE_DONE, GENERATE_STOPPED, GENERATE_FAILED };
+// GENERATE_LOST: a pass failed, and the backend's state with it: no more calls on it.
+enum generate_end { GENERATE_DONE, GENERATE_STOPPED, GENERATE_FAILED, GENERATE_LOST };
 
 // Takes the buffers. Errors: false with `why`, nothing is taken.
 bool generate_scratch_create(struct generate_scratch *out, const struct tokenizer *tokenizer,
@@ -72,6 +77,11 @@ bool generate_check(const struct generate *generate, char *why);
 // known of device and model. Owner: the caller, run_destroy.
 bool generate_prepare(struct run **out, const struct generate *generate,
                       const struct run_info *info, char *why);
+
+// One pass, as backend.h has it. STOPPED only if that is the backend's own reason: a
+// device that was lost while a stop was on its way is lost.
+enum generate_end generate_pass(const struct generate *generate, const struct backend_pass *pass,
+                                char *why);
 
 // Fills a prepared (or rewound) run; time 0 is right before its first pass. Marks
 // go out through `publish` as they are made, if it is given: publish_begin has been

@@ -85,14 +85,18 @@ static void tell(const struct session *s, enum measure_stage stage, int done, in
         s->plan->on_progress(s->plan->context, stage, done, total);
 }
 
-static void rest(const struct measure_plan *plan, int64_t rest_ns) {
+void measure_rest(const _Atomic bool *stop, int64_t rest_ns) {
     int64_t end_ns = stopwatch_now_ns() + rest_ns;
-    while (!is_stopped(plan)) {
+    while (!stop || !atomic_load_explicit(stop, memory_order_relaxed)) {
         int64_t left_ns = end_ns - stopwatch_now_ns();
         if (left_ns <= 0)
             return;
         nanosleep(&(struct timespec){.tv_nsec = (long)(left_ns < NAP_NS ? left_ns : NAP_NS)}, NULL);
     }
+}
+
+static void rest(const struct measure_plan *plan, int64_t rest_ns) {
+    measure_rest(plan->generate->stop, rest_ns);
 }
 
 static int64_t spent_ns(const struct session *s) {
@@ -116,23 +120,24 @@ static bool same_answer(const struct run *a, const struct run *b) {
 
 // --- The prefill check ---
 
-static bool step_by_step(const struct generate *g, int count, float *logits, char *why) {
-    for (int i = 0; i < count; i++) {
+static enum generate_end step_by_step(const struct generate *g, int count, float *logits,
+                                      char *why) {
+    enum generate_end end = GENERATE_DONE;
+    for (int i = 0; i < count && end == GENERATE_DONE; i++) {
         if (g->stop && atomic_load_explicit(g->stop, memory_order_relaxed))
-            return why_set(why, "stopped");
+            return stopped(why);
         struct backend_pass pass = {
             .tokens = g->prompt + i,
             .count = 1,
             .first_position = i,
             .logits = i == count - 1 ? logits : NULL,
         };
-        if (!g->backend->pass(g->state, &pass, why))
-            return false;
+        end = generate_pass(g, &pass, why);
     }
-    return true;
+    return end;
 }
 
-static bool agree(const float *whole, const float *steps, int count, char *why) {
+static bool agree(const float *whole, const float *steps, int count, double error, char *why) {
     double largest = 0, apart = 0;
     for (int i = 0; i < count; i++) {
         double difference = fabs((double)whole[i] - (double)steps[i]);
@@ -142,7 +147,7 @@ static bool agree(const float *whole, const float *steps, int count, char *why) 
         apart = difference > apart ? difference : apart;
         largest = fabs((double)steps[i]) > largest ? fabs((double)steps[i]) : largest;
     }
-    if (apart <= 1e-3 * largest)
+    if (apart <= (error > 0 ? error : 1e-3) * largest)
         return true;
     return why_set(why,
                    "prefill and token by token differ by %.3g (scores up to %.3g): this device's "
@@ -153,13 +158,14 @@ static bool agree(const float *whole, const float *steps, int count, char *why) 
 enum generate_end measure_check_prefill(const struct generate *g, char *why) {
     int count = g->prompt_count < MEASURE_CHECK_TOKENS ? g->prompt_count : MEASURE_CHECK_TOKENS;
     struct backend_pass pass = {.tokens = g->prompt, .count = count, .logits = g->scratch->logits};
-    // The sampler's buffer is free between runs.
-    bool is_good =
-        g->backend->pass(g->state, &pass, why) && step_by_step(g, count, g->scratch->sorted, why);
-    if (!is_good)
-        return g->stop && atomic_load(g->stop) ? GENERATE_STOPPED : GENERATE_FAILED;
-    return agree(g->scratch->logits, g->scratch->sorted, g->vocab, why) ? GENERATE_DONE
-                                                                        : GENERATE_FAILED;
+    enum generate_end end = generate_pass(g, &pass, why);
+    if (end == GENERATE_DONE) // the sampler's buffer is free between runs
+        end = step_by_step(g, count, g->scratch->sorted, why);
+    if (end != GENERATE_DONE)
+        return end;
+    return agree(g->scratch->logits, g->scratch->sorted, g->vocab, g->backend->prefill_error, why)
+               ? GENERATE_DONE
+               : GENERATE_FAILED;
 }
 
 // --- The three stages ---
@@ -202,6 +208,15 @@ static bool is_settled(int64_t before_ns, int64_t now_ns) {
     return before_ns >= 0 && llabs(now_ns - before_ns) * 100 <= before_ns * SETTLED_PERCENT;
 }
 
+// Half the budget is for warming up, with one run at least; an answer without a cache
+// may take long, and then its cold run was enough.
+static bool is_warm_enough(const struct session *s) {
+    int64_t half_ns = s->plan->budget_ns / 2;
+    if (s->out->warmups == 0)
+        return s->plan->generate->without_cache && run_e2e_ns(s->out->cold) >= half_ns;
+    return spent_ns(s) >= half_ns;
+}
+
 static enum generate_end warm_up(struct session *s) {
     if (!generate_prepare(&s->spare, s->plan->generate, s->plan->info, s->why))
         return GENERATE_FAILED;
@@ -211,7 +226,7 @@ static enum generate_end warm_up(struct session *s) {
     for (int batch = 0; batch < MOST_BATCHES; batch++) {
         int64_t e2e_ns[BATCH];
         for (int i = 0; i < BATCH; i++) {
-            if (s->out->warmups > 0 && spent_ns(s) >= s->plan->budget_ns / 2)
+            if (is_warm_enough(s))
                 return GENERATE_DONE;
             run_rewind(s->spare);
             enum generate_end end = run_again(s, s->spare);
@@ -231,10 +246,11 @@ static enum generate_end warm_up(struct session *s) {
 
 static enum generate_end repeat(struct session *s) {
     const struct measure_plan *plan = s->plan;
+    int least = plan->generate->without_cache ? 1 : MEASURE_MIN_REPEATS;
     int64_t switches = involuntary_switches();
     tell(s, MEASURE_REPEAT, 0, plan->repeats);
     for (int i = 0; i < plan->repeats; i++) {
-        if (i >= MEASURE_MIN_REPEATS && spent_ns(s) >= plan->budget_ns)
+        if (i >= least && spent_ns(s) >= plan->budget_ns)
             break;
         struct run **run = &s->runs[s->out->repeats];
         if (!*run && !generate_prepare(run, plan->generate, plan->info, s->why))

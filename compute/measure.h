@@ -13,7 +13,9 @@
 
 enum {
     MEASURE_MAX_REPEATS = 101,
-    MEASURE_MIN_REPEATS = 3,   // made whatever the budget says, if so many are asked for
+    // Made whatever the budget says, if so many are asked for; of answers without a
+    // cache, which take longer, one.
+    MEASURE_MIN_REPEATS = 3,
     MEASURE_CHECK_TOKENS = 64, // of the prompt that are checked token by token
 };
 
@@ -63,9 +65,12 @@ enum generate_end measure_run(struct measure_result *out, const struct measure_p
 void measure_clear(struct measure_result *result); // frees the runs; zeroed is fine
 
 // Whether the logits after the prompt (its first MEASURE_CHECK_TOKENS) are the same
-// from one prefill as token by token, to 1/1000 of the largest. The cache is
+// from one prefill as token by token, to what the backend's number formats allow. The cache is
 // overwritten.
 enum generate_end measure_check_prefill(const struct generate *generate, char *why);
+
+// Sleeps that long, or until *stop is true (NULL is fine).
+void measure_rest(const _Atomic bool *stop, int64_t rest_ns);
 
 // Order statistics by nearest rank over `count` samples, which are sorted in
 // place. count 0 gives the "not measured" spread.

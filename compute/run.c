@@ -280,6 +280,10 @@ static struct run_pass expected_pass(const struct run *run, int index,
     expected.phase = RUN_DECODE;
     expected.column_count = is_charging && yielded < 0 ? 0 : 1;
     expected.yields = yielded + 1;
+    if (run->info.recomputes && expected.column_count > 0) {
+        expected.first_column = 0;
+        expected.column_count = run->info.prompt_tokens + yielded + 1;
+    }
     return expected;
 }
 
@@ -645,7 +649,7 @@ int run_answers_at(const struct run *run, int64_t t_ns) {
 
 int run_cache_entries_at(const struct run *run, int64_t t_ns) {
     int passes = whole_passes_at(run, t_ns);
-    if (passes == 0)
+    if (passes == 0 || run->info.recomputes)
         return 0;
     return run->passes[passes - 1].first_column + run->passes[passes - 1].column_count;
 }

@@ -22,7 +22,8 @@
 //     charged   under RUN_CHARGED only, once, after prefill: phase RUN_DECODE,
 //               first_column = prompt tokens, column_count 0, yields 0
 //     decode    one column, the token that the pass before it yielded; yields
-//               the next one
+//               the next one. In a run that `recomputes` there is no KV cache between
+//               passes: all tokens so far, from column 0 on
 //
 // Time is int64_t nanoseconds from the request: token ids handed to the engine,
 // no queue, no network, no tokenising. Lesson runs use the same field with
@@ -65,6 +66,7 @@ struct run_info {
     enum run_counting counting;
     bool cold;          // the first run of a process: caches and clocks not warm
     bool forced_length; // the end token was passed over to reach answer_limit
+    bool recomputes;    // without a KV cache: every step goes through all tokens again
     char device[16];    // "cpu", "cuda:0", "lesson"
     char device_name[96];
     char driver[64];
@@ -190,6 +192,7 @@ int run_answers_at(const struct run *run, int64_t t_ns);
 // KV cache entries complete at t: the columns of every pass whose output mark is
 // <= t. So prompt after prefill, then one more with each token of a decode step
 // that has a column; under RUN_ENGINE always prompt + answers_at - 1 after prefill.
+// Always 0 in a run that recomputes: nothing is kept from one pass to the next.
 int run_cache_entries_at(const struct run *run, int64_t t_ns);
 int64_t run_cache_entry_bytes(const struct run *run); // 2 * layers * kv_heads * head_dim * bytes
 // Text of token `token` (prompt first, then answer) and its length; not

@@ -6,6 +6,7 @@
 
 #include "jsonin.h"
 #include "jsonout.h"
+#include "runfile_extras.h"
 #include "why.h"
 
 #include <errno.h>
@@ -34,7 +35,8 @@ static const char *const state_names[] = {NULL, "complete", "failed"};
 // The fields of run_info, for printing and reading alike.
 static const struct info_field {
     const char *key;
-    enum { TEXT, INT, INT64, UINT64, BOOL, ORIGIN, COUNTING } kind;
+    // RARE: a boolean that is left out when false, as in files before it was there.
+    enum { TEXT, INT, INT64, UINT64, BOOL, RARE, ORIGIN, COUNTING } kind;
     size_t offset, bytes;
 } info_fields[] = {
 #define FIELD(kind, name)                                                                          \
@@ -47,6 +49,7 @@ static const struct info_field {
     FIELD(INT, layers),         FIELD(INT, heads),          FIELD(INT, kv_heads),
     FIELD(INT, head_dim),       FIELD(INT, kv_value_bytes), FIELD(INT64, weight_bytes),
     FIELD(UINT64, seed),        FIELD(INT, prompt_tokens),  FIELD(INT, answer_limit),
+    FIELD(RARE, recomputes),
 #undef FIELD
 };
 enum { INFO_FIELDS = sizeof(info_fields) / sizeof(info_fields[0]) };
@@ -212,6 +215,10 @@ static void print_info_field(struct jsonout *out, const struct run_info *info,
     case BOOL:
         jsonout_bool(out, field->key, *(const bool *)(const void *)at);
         break;
+    case RARE:
+        if (*(const bool *)(const void *)at)
+            jsonout_bool(out, field->key, true);
+        break;
     case ORIGIN:
         text_field(out, field->key, origin_names[info->origin]);
         break;
@@ -258,7 +265,8 @@ static void print_pass(struct jsonout *out, const struct run *run, int index) {
     jsonout_close(out, '}');
 }
 
-static void print_run(struct jsonout *out, const struct run *run) {
+static void print_run(struct jsonout *out, const struct run *run,
+                      const struct runfile_extras *extras) {
     jsonout_open(out, "tokendrip", '{');
     jsonout_int(out, "version", RUNFILE_VERSION);
     text_field(out, "state", state_names[run->state]);
@@ -280,6 +288,7 @@ static void print_run(struct jsonout *out, const struct run *run) {
     for (int i = 0; i < run_passes_seen(run); i++)
         print_pass(out, run, i);
     jsonout_close(out, ']');
+    runfile_extras_print(out, extras);
     jsonout_close(out, '}');
 }
 
@@ -290,14 +299,15 @@ static bool can_be_saved(const struct run *run, char *why) {
         return why_set(why, "the run is still growing: save it when it has ended");
     int64_t values = (int64_t)run->mark_count + 16 * (int64_t)run_passes_seen(run) +
                      8 * (int64_t)(run->prompt_count + run_answers_seen(run));
-    return values <= RUNFILE_MAX_VALUES - 256 ||
+    return values <= RUNFILE_MAX_VALUES - 1024 ||
            why_set(why, "the run has %d marks, too many for a file: ask for fewer tokens",
                    run->mark_count);
 }
 
-char *runfile_print(const struct run *run, size_t *bytes, char *why) {
+char *runfile_print_with(const struct run *run, const struct runfile_extras *extras, size_t *bytes,
+                         char *why) {
     *bytes = 0;
-    if (!can_be_saved(run, why))
+    if (!can_be_saved(run, why) || !runfile_extras_check(extras, why))
         return NULL;
     struct jsonout out = {.max_bytes = RUNFILE_MAX_BYTES};
     jsonout_open(&out, NULL, '{');
@@ -305,10 +315,14 @@ char *runfile_print(const struct run *run, size_t *bytes, char *why) {
     jsonout_line(&out);
     print_events(&out, run);
     jsonout_line(&out);
-    print_run(&out, run);
+    print_run(&out, run, extras);
     jsonout_close(&out, '}');
     jsonout_line(&out);
     return jsonout_take(&out, bytes, why);
+}
+
+char *runfile_print(const struct run *run, size_t *bytes, char *why) {
+    return runfile_print_with(run, NULL, bytes, why);
 }
 
 // --- Saving ---
@@ -383,9 +397,14 @@ static bool replace(const char *path, const char *text, size_t bytes, char *why)
 }
 
 bool runfile_save(const char *path, const struct run *run, char *why) {
+    return runfile_save_with(path, run, NULL, why);
+}
+
+bool runfile_save_with(const char *path, const struct run *run, const struct runfile_extras *extras,
+                       char *why) {
     size_t bytes = 0;
     char reason[WHY_BYTES];
-    char *text = runfile_print(run, &bytes, reason);
+    char *text = runfile_print_with(run, extras, &bytes, reason);
     if (!text)
         return why_set(why, "%s: not saved: %.120s", jsonin_short(path), reason);
     bool done = replace(path, text, bytes, why);
@@ -573,6 +592,9 @@ static bool read_info_field(const struct jsonin *at, struct run_info *info,
         return read_uint64(at, field->key, (uint64_t *)(void *)to);
     case BOOL:
         return jsonin_bool(at, field->key, (bool *)(void *)to);
+    case RARE:
+        return !json_object_get(at->json, field->key) ||
+               jsonin_bool(at, field->key, (bool *)(void *)to);
     case ORIGIN:
         done = read_name(at, field->key, origin_names, 3, &index);
         info->origin = (enum run_origin)index;
@@ -646,6 +668,7 @@ struct reading {
     const json_t *prompt, *answer, *passes;
     int state;
     struct run *run;
+    struct runfile_extras extras;
     char reason[WHY_BYTES]; // of run.c, which knows no file names
 };
 
@@ -778,13 +801,16 @@ static bool read_run(struct reading *reading) {
         if (!add_pass(reading, i))
             return false;
     }
-    return finish(reading);
+    return finish(reading) && runfile_extras_read(&reading->extras, &reading->at);
 }
 
-bool runfile_parse(struct run **out, const char *name, const char *json, size_t bytes, char *why) {
+bool runfile_parse_with(struct run **out, struct runfile_extras *extras, const char *name,
+                        const char *json, size_t bytes, char *why) {
     struct scan scan = {.name = name, .start = json, .at = json, .end = json + bytes, .why = why};
     struct slice slice = {0};
     *out = NULL;
+    if (extras)
+        *extras = (struct runfile_extras){0};
     if (bytes > RUNFILE_MAX_BYTES)
         return why_set(why, "%s: larger than %d MiB", jsonin_short(name), RUNFILE_MAX_BYTES >> 20);
     if (!find_run(&scan, &slice))
@@ -800,16 +826,29 @@ bool runfile_parse(struct run **out, const char *name, const char *json, size_t 
         return false;
     }
     *out = reading.run;
+    if (extras)
+        *extras = reading.extras;
     return true;
 }
 
-bool runfile_load(struct run **out, const char *path, char *why) {
+bool runfile_parse(struct run **out, const char *name, const char *json, size_t bytes, char *why) {
+    return runfile_parse_with(out, NULL, name, json, bytes, why);
+}
+
+bool runfile_load_with(struct run **out, struct runfile_extras *extras, const char *path,
+                       char *why) {
     char *text = NULL;
     size_t bytes = 0;
     *out = NULL;
+    if (extras)
+        *extras = (struct runfile_extras){0};
     if (!jsonin_read(&text, &bytes, path, RUNFILE_MAX_BYTES, why))
         return false;
-    bool done = runfile_parse(out, path, text, bytes, why);
+    bool done = runfile_parse_with(out, extras, path, text, bytes, why);
     free(text);
     return done;
+}
+
+bool runfile_load(struct run **out, const char *path, char *why) {
+    return runfile_load_with(out, NULL, path, why);
 }

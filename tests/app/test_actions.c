@@ -22,6 +22,8 @@ static struct stage_state stage_for(const struct run *run) {
         .counting = {[CLOCK_LESSON] = RUN_CHARGED},
         .can_measure = true,
         .can_swap_clock = true,
+        .focus = -1,
+        .list_focus = -1,
     };
     return actions_show_run(stage, run, NULL, 0);
 }
@@ -162,7 +164,7 @@ static void the_period_blanks_in_show_mode_and_steps_a_frame_elsewhere(void **st
     struct stage_state stage = press(stage_for(run), ACTION_PERIOD, run, 0);
     assert_false(stage.is_blank);
     assert_true(stage.playhead.is_paused);
-    stage = press(stage, ACTION_MODE, run, 0);
+    stage.mode = MODE_SHOW;
     stage = press(stage, ACTION_PERIOD, run, 0);
     assert_true(stage.is_blank);
     run_destroy(run);
@@ -252,6 +254,350 @@ static void lengths_move_on_their_ladder_and_ask_for_a_measurement(void **state)
     run_destroy(run);
 }
 
+// --- Lesson, Lab, focus, guesses ---
+
+static struct lesson *the_lesson(void) {
+    struct lesson *lesson = NULL;
+    char why[256];
+    if (!lesson_load(&lesson, TOKENDRIP_SOURCE_DIR "/assets/lessons/two-stages.json", why))
+        fail_msg("%s", why);
+    return lesson;
+}
+
+static struct actions_context with_lesson(const struct run *run, const struct lesson *lesson) {
+    return (struct actions_context){.run = run,
+                                    .longest_prompt = 1024,
+                                    .longest_answer = 256,
+                                    .lesson = lesson,
+                                    .page_count = 3};
+}
+
+static struct stage_state lesson_for(const struct run *run, struct actions_context *context) {
+    struct stage_state stage = stage_for(run);
+    stage.focus = -1;
+    stage.list_focus = -1;
+    stage = actions_apply(stage, ACTION_MODE, context);
+    assert_int_equal(stage.mode, MODE_LESSON);
+    return stage;
+}
+
+// Where the lesson is, the moment taken into account.
+static struct lesson_place place_now(const struct stage_state *stage,
+                                     const struct actions_context *context) {
+    struct lesson_place place = lesson_clamp(context->lesson, stage->place, context->run);
+    return lesson_place_at(context->lesson, place, context->run, moment(stage));
+}
+
+static void tab_goes_through_all_four_modes(void **state) {
+    (void)state;
+    struct run *run = random_run(3, &small);
+    struct lesson *lesson = the_lesson();
+    struct actions_context context = with_lesson(run, lesson);
+    struct stage_state stage = stage_for(run);
+    static const enum mode_choice order[] = {MODE_LESSON, MODE_LAB, MODE_SHOW, MODE_STAGE};
+    for (int i = 0; i < 4; i++) {
+        stage = actions_apply(stage, ACTION_MODE, &context);
+        assert_int_equal(stage.mode, order[i]);
+    }
+    lesson_destroy(lesson);
+    run_destroy(run);
+}
+
+static void presenting_comes_back_to_the_mode_it_left(void **state) {
+    (void)state;
+    struct run *run = random_run(3, &small);
+    struct lesson *lesson = the_lesson();
+    struct actions_context context = with_lesson(run, lesson);
+    struct stage_state stage = lesson_for(run, &context);
+    stage = actions_apply(stage, ACTION_PRESENT, &context);
+    assert_int_equal(stage.mode, MODE_SHOW);
+    stage = actions_apply(stage, ACTION_CLOSE, &context);
+    assert_int_equal(stage.mode, MODE_LESSON);
+    lesson_destroy(lesson);
+    run_destroy(run);
+}
+
+// With the clicker alone every step of every chapter is met, in order, and the question
+// is answered on the way; PageUp leads back over the same steps.
+static void page_down_alone_walks_the_whole_lesson(void **state) {
+    (void)state;
+    struct lesson *lesson = the_lesson();
+    for (uint64_t seed = 1; seed < 30; seed++) {
+        struct run *run = random_run(seed, &small);
+        struct actions_context context = with_lesson(run, lesson);
+        struct stage_state stage = lesson_for(run, &context);
+        int met = 1, revealed = 0;
+        struct lesson_place before = place_now(&stage, &context);
+        assert_int_equal(before.chapter, 0);
+        for (int press_count = 0; press_count < 1000; press_count++) {
+            struct lesson_page page;
+            lesson_page(&page, lesson, before, run, moment(&stage));
+            context.has_question = (page.shows & LESSON_SPLIT) && !stage.guess.is_split_set;
+            bool asks = context.has_question;
+            stage = actions_apply(stage, ACTION_PAGE_NEXT, &context);
+            struct lesson_place now = place_now(&stage, &context);
+            if (stage.toast == TOAST_LAST_STEP)
+                break;
+            if (asks) {
+                assert_true(stage.guess.is_split_set);
+                assert_int_equal(now.step, before.step);
+                revealed++;
+                continue;
+            }
+            assert_true(now.chapter > before.chapter ||
+                        (now.chapter == before.chapter && now.step > before.step));
+            assert_int_equal(moment(&stage), lesson_step_ns(lesson, now, run));
+            assert_int_equal(stage.landed_ns, moment(&stage));
+            before = now;
+            met++;
+        }
+        assert_int_equal(before.chapter, lesson_chapters(lesson) - 1);
+        assert_true(revealed >= 1);
+        int back = 1;
+        context.has_question = false;
+        for (int press_count = 0; press_count < 1000; press_count++) {
+            stage = actions_apply(stage, ACTION_PAGE_BACK, &context);
+            if (stage.toast == TOAST_AT_START)
+                break;
+            stage.toast = TOAST_NONE;
+            back++;
+        }
+        assert_int_equal(back, met);
+        run_destroy(run);
+    }
+    lesson_destroy(lesson);
+}
+
+static void a_step_under_way_is_finished_before_the_next_one(void **state) {
+    (void)state;
+    struct lesson *lesson = the_lesson();
+    struct run *run = random_run(7, &small);
+    struct actions_context context = with_lesson(run, lesson);
+    struct stage_state stage = lesson_for(run, &context);
+    int64_t first_ns = run_event_ns(run, 1);
+    assert_true(first_ns > 2);
+    stage = actions_seek(stage, first_ns / 2, &context);
+    stage = actions_apply(stage, ACTION_EVENT_NEXT, &context);
+    assert_int_equal(moment(&stage), first_ns);
+    stage = actions_seek(stage, first_ns / 2, &context);
+    stage = actions_apply(stage, ACTION_EVENT_BACK, &context);
+    assert_int_equal(moment(&stage), 0);
+    lesson_destroy(lesson);
+    run_destroy(run);
+}
+
+static void chapters_of_the_lesson_begin_at_their_first_step(void **state) {
+    (void)state;
+    struct lesson *lesson = the_lesson();
+    struct run *run = random_run(8, &small);
+    struct actions_context context = with_lesson(run, lesson);
+    struct stage_state stage = lesson_for(run, &context);
+    for (int chapter = 1; chapter < lesson_chapters(lesson); chapter++) {
+        stage = actions_apply(stage, ACTION_CHAPTER_NEXT, &context);
+        assert_int_equal(stage.place.chapter, chapter);
+        assert_int_equal(stage.place.step, 0);
+    }
+    stage = actions_apply(stage, ACTION_CHAPTER_NEXT, &context);
+    assert_int_equal(stage.toast, TOAST_LAST_STEP);
+    stage = actions_apply(stage, ACTION_START, &context);
+    assert_int_equal(place_now(&stage, &context).chapter, 0);
+    assert_int_equal(moment(&stage), 0);
+    lesson_destroy(lesson);
+    run_destroy(run);
+}
+
+static void lab_turns_its_pages_and_stops_at_the_last(void **state) {
+    (void)state;
+    struct run *run = random_run(8, &small);
+    struct actions_context context = with_lesson(run, NULL);
+    struct stage_state stage = stage_for(run);
+    stage.mode = MODE_LAB;
+    int64_t before_ns = moment(&stage);
+    for (int page = 1; page < 3; page++) {
+        stage = actions_apply(stage, ACTION_PAGE_NEXT, &context);
+        assert_int_equal(stage.page, page);
+    }
+    stage = actions_apply(stage, ACTION_PAGE_NEXT, &context);
+    assert_int_equal(stage.page, 2);
+    assert_int_equal(stage.toast, TOAST_AT_END);
+    assert_int_equal(moment(&stage), before_ns);
+    run_destroy(run);
+}
+
+static void a_line_of_the_log_is_a_direct_seek(void **state) {
+    (void)state;
+    struct lesson *lesson = the_lesson();
+    for (uint64_t seed = 1; seed < 40; seed++) {
+        struct run *run = random_run(seed, &small);
+        struct actions_context context = with_lesson(run, lesson);
+        context.line_count = run_events(run);
+        struct stage_state stage = stage_for(run);
+        stage.list_focus = -1;
+        stage = actions_apply(stage, ACTION_LOG, &context);
+        assert_int_equal(stage.side, SIDE_LOG);
+        for (int i = 0; i < run_events(run); i++) {
+            stage.list_focus = i;
+            struct stage_state jumped = actions_apply(stage, ACTION_ENTER, &context);
+            struct stage_state sought = actions_seek(stage, run_event_ns(run, i), &context);
+            assert_int_equal(moment(&jumped), moment(&sought));
+            assert_int_equal(jumped.landed_ns, sought.landed_ns);
+            assert_true(jumped.playhead.is_paused);
+        }
+        stage = actions_apply(stage, ACTION_LOG, &context);
+        assert_int_equal(stage.side, SIDE_NONE);
+        run_destroy(run);
+    }
+    lesson_destroy(lesson);
+}
+
+static void the_arrows_move_the_focus_and_then_what_it_is_on(void **state) {
+    (void)state;
+    struct run *run = random_run(8, &small);
+    struct actions_context context = with_lesson(run, NULL);
+    context.control_count = 2;
+    struct stage_state stage = stage_for(run);
+    stage.mode = MODE_LAB;
+    stage.focus = -1;
+    stage.prompt_tokens = 16;
+    int64_t before_ns = moment(&stage);
+    stage = actions_apply(stage, ACTION_DOWN, &context);
+    assert_int_equal(stage.focus, 0);
+    context.target = TARGET_PROMPT;
+    stage = actions_apply(stage, ACTION_EVENT_NEXT, &context);
+    assert_int_equal(stage.prompt_tokens, 24);
+    assert_true(stage.requests & REQUEST_MEASURE_SOON);
+    assert_int_equal(moment(&stage), before_ns);
+    stage = actions_apply(stage, ACTION_CLOSE, &context);
+    assert_int_equal(stage.focus, -1);
+    stage = actions_apply(stage, ACTION_UP, &context);
+    assert_int_equal(stage.focus, -1);
+    for (int i = 0; i < 5; i++)
+        stage = actions_apply(stage, ACTION_DOWN, &context);
+    assert_int_equal(stage.focus, 1);
+    run_destroy(run);
+}
+
+static void up_and_down_are_speed_where_nothing_can_have_the_focus(void **state) {
+    (void)state;
+    struct run *run = random_run(8, &small);
+    struct stage_state stage = stage_for(run);
+    struct playhead_rate before = stage.playhead.rate;
+    stage = press(stage, ACTION_UP, run, 0);
+    assert_true(stage.playhead.rate.num * before.den > before.num * stage.playhead.rate.den);
+    run_destroy(run);
+}
+
+static void the_run_waits_until_both_guesses_are_set(void **state) {
+    (void)state;
+    struct lesson *lesson = the_lesson();
+    struct run *run = random_run(8, &small);
+    struct actions_context context = with_lesson(run, lesson);
+    context.control_count = 3;
+    struct stage_state stage = press(stage_for(run), ACTION_EVENT_NEXT, run, 0);
+    stage = actions_apply(stage, ACTION_PREDICT, &context);
+    assert_int_equal(stage.side, SIDE_PREDICT);
+    int64_t start_ns = moment(&stage);
+    assert_true(start_ns <= 0);
+    static const enum action reveals[] = {ACTION_PLAY_PAUSE, ACTION_END,  ACTION_CHAPTER_NEXT,
+                                          ACTION_FRAME_NEXT, ACTION_MODE, ACTION_RESTART};
+    for (size_t i = 0; i < sizeof reveals / sizeof reveals[0]; i++) {
+        struct stage_state tried = actions_apply(stage, reveals[i], &context);
+        assert_int_equal(moment(&tried), start_ns);
+        assert_true(tried.playhead.is_paused);
+        assert_int_equal(tried.toast, TOAST_GUESS_FIRST);
+    }
+    context.target = TARGET_TTFT;
+    int before_ppm = stage.guess.ttft_ppm;
+    stage = actions_apply(stage, ACTION_EVENT_NEXT, &context);
+    assert_true(stage.guess.ttft_ppm > before_ppm);
+    stage = actions_apply(stage, ACTION_ENTER, &context);
+    assert_int_equal(stage.guess.stage, GUESS_DECODE);
+    assert_true(stage.playhead.is_paused);
+    stage = actions_apply(stage, ACTION_PAGE_NEXT, &context); // a clicker can do it, too
+    assert_int_equal(stage.guess.stage, GUESS_SET);
+    assert_false(stage.playhead.is_paused);
+    int set_ppm = stage.guess.ttft_ppm;
+    stage = actions_set(stage, TARGET_TTFT, 1, &context);
+    assert_int_equal(stage.guess.ttft_ppm, set_ppm); // it stands
+    stage = actions_apply(stage, ACTION_CLOSE, &context);
+    assert_int_equal(stage.guess.stage, GUESS_SET); // and stays on the clock
+    lesson_destroy(lesson);
+    run_destroy(run);
+}
+
+static void the_button_sets_both_guesses_and_then_asks_again(void **state) {
+    (void)state;
+    struct lesson *lesson = the_lesson();
+    struct run *run = random_run(8, &small);
+    struct actions_context context = with_lesson(run, lesson);
+    context.control_count = 3;
+    struct stage_state stage = actions_apply(stage_for(run), ACTION_PREDICT, &context);
+    context.target = TARGET_GUESS_DONE;
+    stage = actions_apply(stage, ACTION_ENTER, &context);
+    assert_int_equal(stage.guess.stage, GUESS_SET);
+    assert_false(stage.playhead.is_paused);
+    stage = actions_apply(stage, ACTION_ENTER, &context);
+    assert_int_equal(stage.guess.stage, GUESS_TTFT);
+    assert_true(stage.playhead.is_paused);
+    lesson_destroy(lesson);
+    run_destroy(run);
+}
+
+static void a_guess_that_is_left_is_no_guess(void **state) {
+    (void)state;
+    struct lesson *lesson = the_lesson();
+    struct run *run = random_run(8, &small);
+    struct actions_context context = with_lesson(run, lesson);
+    struct stage_state stage = actions_apply(stage_for(run), ACTION_PREDICT, &context);
+    stage = actions_apply(stage, ACTION_CLOSE, &context);
+    assert_int_equal(stage.guess.stage, GUESS_OFF);
+    assert_int_equal(stage.side, SIDE_NONE);
+    lesson_destroy(lesson);
+    run_destroy(run);
+}
+
+static void without_a_model_there_is_no_prompt_to_type(void **state) {
+    (void)state;
+    struct lesson *lesson = the_lesson();
+    struct run *run = random_run(8, &small);
+    struct actions_context context = with_lesson(run, lesson);
+    struct stage_state stage = stage_for(run);
+    struct stage_state opened = actions_apply(stage, ACTION_EDIT, &context);
+    assert_int_equal(opened.side, SIDE_PROMPT);
+    assert_true(opened.requests & REQUEST_EDIT);
+    stage.can_measure = false;
+    opened = actions_apply(stage, ACTION_EDIT, &context);
+    assert_int_equal(opened.side, SIDE_NONE);
+    assert_int_equal(opened.toast, TOAST_NO_PROMPT);
+    lesson_destroy(lesson);
+    run_destroy(run);
+}
+
+static void sliders_and_the_switch_go_where_the_mouse_is(void **state) {
+    (void)state;
+    struct run *run = random_run(8, &small);
+    struct actions_context context = with_lesson(run, NULL);
+    struct stage_state stage = stage_for(run);
+    stage = actions_set(stage, TARGET_PROMPT, 1000000, &context);
+    assert_int_equal(stage.prompt_tokens, 1024);
+    stage = actions_set(stage, TARGET_ANSWER, -5, &context);
+    assert_int_equal(stage.answer_tokens, 1);
+    stage = actions_set(stage, TARGET_COUNTING, 1000000, &context);
+    assert_int_equal(stage.counting[CLOCK_MEASURED], RUN_CHARGED);
+    stage = actions_set(stage, TARGET_SPLIT, 300000, &context);
+    assert_int_equal(stage.guess.split_ppm, 300000);
+    stage.guess.is_split_set = true;
+    stage = actions_set(stage, TARGET_SPLIT, 900000, &context);
+    assert_int_equal(stage.guess.split_ppm, 300000); // an answer given stands
+    stage.can_measure = false;
+    stage.requests = 0;
+    stage = actions_set(stage, TARGET_PROMPT, 0, &context);
+    assert_int_equal(stage.prompt_tokens, 1024);
+    assert_int_equal(stage.requests, 0);
+    assert_int_equal(stage.toast, TOAST_NO_LENGTHS);
+    run_destroy(run);
+}
+
 static void every_action_has_a_line_of_help_or_a_twin(void **state) {
     (void)state;
     int count = 0;
@@ -278,6 +624,20 @@ int main(void) {
         cmocka_unit_test(swapping_the_run_keeps_the_event),
         cmocka_unit_test(past_the_end_of_one_run_is_past_the_end_of_the_other),
         cmocka_unit_test(lengths_move_on_their_ladder_and_ask_for_a_measurement),
+        cmocka_unit_test(tab_goes_through_all_four_modes),
+        cmocka_unit_test(presenting_comes_back_to_the_mode_it_left),
+        cmocka_unit_test(page_down_alone_walks_the_whole_lesson),
+        cmocka_unit_test(a_step_under_way_is_finished_before_the_next_one),
+        cmocka_unit_test(chapters_of_the_lesson_begin_at_their_first_step),
+        cmocka_unit_test(lab_turns_its_pages_and_stops_at_the_last),
+        cmocka_unit_test(a_line_of_the_log_is_a_direct_seek),
+        cmocka_unit_test(the_arrows_move_the_focus_and_then_what_it_is_on),
+        cmocka_unit_test(up_and_down_are_speed_where_nothing_can_have_the_focus),
+        cmocka_unit_test(the_run_waits_until_both_guesses_are_set),
+        cmocka_unit_test(the_button_sets_both_guesses_and_then_asks_again),
+        cmocka_unit_test(a_guess_that_is_left_is_no_guess),
+        cmocka_unit_test(without_a_model_there_is_no_prompt_to_type),
+        cmocka_unit_test(sliders_and_the_switch_go_where_the_mouse_is),
         cmocka_unit_test(every_action_has_a_line_of_help_or_a_twin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,7 +67,8 @@ static struct run *make_run(int answers) {
     return run;
 }
 
-static struct measure_result make_result(int answers) {
+static struct measured make_result(int answers) {
+    struct measured all = {0};
     struct measure_result result = {
         .prefill = spread(9600123),
         .step = answers > 1 ? spread(3000000) : no_spread,
@@ -83,11 +84,12 @@ static struct measure_result make_result(int answers) {
     };
     result.cold = make_run(answers);
     result.shown = make_run(answers);
-    return result;
+    all.result = result;
+    return all;
 }
 
-static char *printed(void (*print)(FILE *, const struct measure_result *),
-                     const struct measure_result *result) {
+static char *printed(void (*print)(FILE *, const struct measured *),
+                     const struct measured *result) {
     char *text = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
@@ -96,12 +98,12 @@ static char *printed(void (*print)(FILE *, const struct measure_result *),
     return text;
 }
 
-static void print_json(FILE *out, const struct measure_result *result) {
+static void print_json(FILE *out, const struct measured *result) {
     assert_true(measure_print_json(out, result));
 }
 
-static void print_answer(FILE *out, const struct measure_result *result) {
-    measure_print_answer(out, result->shown);
+static void print_answer(FILE *out, const struct measured *result) {
+    measure_print_answer(out, result->result.shown);
 }
 
 static void assert_spread(const json_t *object, const char *name,
@@ -127,8 +129,8 @@ static void assert_spread(const json_t *object, const char *name,
 
 static void the_json_has_the_documented_keys_and_nothing_else(void **state) {
     (void)state;
-    struct measure_result result = make_result(6);
-    char *text = printed(print_json, &result);
+    struct measured all = make_result(6);
+    char *text = printed(print_json, &all);
     json_error_t error;
     json_t *object = json_loads(text, 0, &error);
     assert_non_null(object);
@@ -146,16 +148,16 @@ static void the_json_has_the_documented_keys_and_nothing_else(void **state) {
     assert_int_equal(json_integer_value(json_object_get(run, "prompt_tokens")), 2);
     assert_int_equal(json_integer_value(json_object_get(run, "answer_tokens")), 6);
     assert_int_equal(json_integer_value(json_object_get(run, "repeats")), 20);
-    assert_spread(object, "prefill_ms", &result.prefill);
-    assert_spread(object, "step_ms", &result.step);
-    assert_spread(object, "ttft_ms", &result.ttft);
-    assert_spread(object, "tpot_ms", &result.tpot);
-    assert_spread(object, "e2e_ms", &result.e2e);
+    assert_spread(object, "prefill_ms", &all.result.prefill);
+    assert_spread(object, "step_ms", &all.result.step);
+    assert_spread(object, "ttft_ms", &all.result.ttft);
+    assert_spread(object, "tpot_ms", &all.result.tpot);
+    assert_spread(object, "e2e_ms", &all.result.e2e);
     // A number as people write it.
     assert_non_null(strstr(text, "\"median\": 9.600123,"));
     json_decref(object);
     free(text);
-    measure_clear(&result);
+    measure_clear(&all.result);
 }
 
 static struct floors some_floors(void) {
@@ -169,12 +171,12 @@ static struct floors some_floors(void) {
 
 static void floors_are_shown_where_they_were_measured(void **state) {
     (void)state;
-    struct measure_result result = make_result(6);
-    char *table = printed(measure_print_table, &result);
+    struct measured all = make_result(6);
+    char *table = printed(measure_print_table, &all);
     assert_null(strstr(table, "floor"));
     free(table);
-    result.floors = some_floors();
-    table = printed(measure_print_table, &result);
+    all.result.floors = some_floors();
+    table = printed(measure_print_table, &all);
     static const char *const says[] = {
         "prefill       0.932                5.50      93.50  multiplying\n",
         "step          0.267                5.75       5.25  reading\n",
@@ -186,19 +188,19 @@ static void floors_are_shown_where_they_were_measured(void **state) {
             fail_msg("no \"%s\" in\n%s", says[i], table);
     }
     free(table);
-    result.floors.rates.is_cached = true;
-    table = printed(measure_print_table, &result);
+    all.result.floors.rates.is_cached = true;
+    table = printed(measure_print_table, &all);
     assert_non_null(strstr(table, "from its cache"));
     free(table);
-    measure_clear(&result);
+    measure_clear(&all.result);
 }
 
 static void the_json_has_floors_where_they_were_measured(void **state) {
     (void)state;
-    struct measure_result result = make_result(6);
-    result.floors = some_floors();
-    result.floors.decode.share = -1; // one answer token has no step
-    char *text = printed(print_json, &result);
+    struct measured all = make_result(6);
+    all.result.floors = some_floors();
+    all.result.floors.decode.share = -1; // one answer token has no step
+    char *text = printed(print_json, &all);
     json_t *object = json_loads(text, 0, NULL);
     assert_int_equal(json_object_size(object), 7);
     const json_t *floor = json_object_get(object, "floor");
@@ -209,14 +211,194 @@ static void the_json_has_floors_where_they_were_measured(void **state) {
     assert_true(json_is_null(json_object_get(floor, "decode_share")));
     json_decref(object);
     free(text);
-    measure_clear(&result);
+    measure_clear(&all.result);
+}
+
+// --- The sweep ---
+
+// Flat at 5 ms up to 250 tokens, then 20 us a token; steps of 4 ms and 1 us a token.
+static struct sweep some_sweep(void) {
+    struct sweep sweep = {0};
+    for (int tokens = 1; tokens <= 1024; tokens *= 2) {
+        int64_t prefill_ns = tokens < 250 ? 5000000 : 20000 * tokens;
+        int64_t step_ns = 4000000 + 1000 * tokens;
+        sweep.prefill[sweep.prefill_count++] = (struct sweep_point){
+            tokens, prefill_ns, prefill_ns * 99 / 100, prefill_ns * 101 / 100, 5};
+        sweep.step[sweep.step_count++] = (struct sweep_point){
+            tokens, step_ns, step_ns - step_ns / 1000, step_ns + step_ns / 1000, 15};
+    }
+    return sweep;
+}
+
+// The figures above are not what these tests are about; a message holds 1 KiB.
+static void assert_says(const char *table, const char *says) {
+    const char *text = strstr(table, "warm runs\n");
+    text = text ? text : table;
+    if (!strstr(text, says))
+        fail_msg("no \"%s\" in\n%s", says, strlen(text) > 900 ? text + strlen(text) - 900 : text);
+}
+
+static void a_sweep_is_two_tables_and_its_fits_in_words(void **state) {
+    (void)state;
+    struct measured all = make_result(6);
+    char *table = printed(measure_print_table, &all);
+    assert_null(strstr(table, "by prompt length"));
+    free(table);
+    all.sweep = some_sweep();
+    table = printed(measure_print_table, &all);
+    assert_says(table, "\nprefill by prompt length\ntokens    median ms        p10        p90   "
+                       "count\n1             5.000      4.950      5.050       5\n");
+    assert_says(table,
+                "\n1024         20.480     20.275     20.685       5\nflat at 5.0000 +- 0.00");
+    assert_says(table, " ms up to 250.0 +- ");
+    assert_says(table, " tokens, then 20.00 +- 0.");
+    assert_says(table, "\nstep by tokens in the KV cache\n");
+    assert_says(table, "\n4.00000 +- 0.000");
+    assert_says(table, " ms and 1.0000 +- 0.00");
+    assert_says(table, " us a token of context\n");
+    assert_null(strstr(table, "bend upward"));
+    free(table);
+    measure_clear(&all.result);
+}
+
+static void what_a_sweep_cannot_tell_is_said(void **state) {
+    (void)state;
+    struct measured all = make_result(6);
+    all.sweep = some_sweep();
+    for (int i = 0; i < all.sweep.prefill_count; i++) { // a line, and steps all alike
+        struct sweep_point *p = &all.sweep.prefill[i], *s = &all.sweep.step[i];
+        *p = (struct sweep_point){p->tokens, 20000 * p->tokens, 19800 * p->tokens,
+                                  20200 * p->tokens, 5};
+        *s = (struct sweep_point){s->tokens, 4000000, 3990000, 4010000, 15};
+    }
+    char *table = printed(measure_print_table, &all);
+    assert_says(table, "\nno flat part on this device: 20.000 +- 0.0");
+    assert_says(table, "\nslope too small to see below 1024 tokens of context\n");
+    free(table);
+    char *text = printed(print_json, &all);
+    json_t *object = json_loads(text, 0, NULL), *fits = json_object_get(object, "fits");
+    const json_t *prefill = json_object_get(fits, "prefill"), *step = json_object_get(fits, "step");
+    assert_true(json_is_null(json_object_get(prefill, "floor_ms")));
+    assert_true(json_is_null(json_object_get(prefill, "knee_tokens")));
+    assert_true(json_is_null(json_object_get(step, "slope_ms_per_token")));
+    assert_true(json_is_real(json_object_get(step, "base_ms")));
+    json_decref(object);
+    free(text);
+    for (int i = 0; i < all.sweep.prefill_count; i++)
+        all.sweep.prefill[i] = (struct sweep_point){1 << i, 4000000, 3990000, 4010000, 15};
+    table = printed(measure_print_table, &all);
+    assert_says(table, "\nflat at 4.000");
+    assert_says(table, " ms: no knee below 1024 tokens\n");
+    free(table);
+    for (int i = 0; i < all.sweep.prefill_count; i++) { // a bend: 100 ns more a token squared
+        int64_t ns = 20000 * (1 << i) + 100 * ((int64_t)1 << 2 * i);
+        all.sweep.prefill[i] = (struct sweep_point){1 << i, ns, ns * 99 / 100, ns * 101 / 100, 5};
+    }
+    table = printed(measure_print_table, &all);
+    assert_says(table, " tokens take more than that: they bend upward\n");
+    free(table);
+    all.sweep.prefill_count = 2;
+    all.sweep.step_count = 2;
+    table = printed(measure_print_table, &all);
+    assert_says(table, "\ntoo few lengths for a fit\n");
+    free(table);
+    text = printed(print_json, &all);
+    object = json_loads(text, 0, NULL);
+    assert_true(json_is_null(json_object_get(json_object_get(object, "fits"), "prefill")));
+    assert_true(json_is_null(json_object_get(json_object_get(object, "fits"), "step")));
+    json_decref(object);
+    free(text);
+    measure_clear(&all.result);
+}
+
+static void the_json_of_a_sweep_has_its_points_and_fits(void **state) {
+    (void)state;
+    struct measured all = make_result(6);
+    all.sweep = some_sweep();
+    char *text = printed(print_json, &all);
+    json_t *object = json_loads(text, 0, NULL);
+    assert_int_equal(json_object_size(object), 9);
+    static const char *const lists[] = {"prefill_by_length", "step_by_context"};
+    for (int i = 0; i < 2; i++) {
+        const json_t *list = json_object_get(object, lists[i]);
+        const struct sweep_point *points = i ? all.sweep.step : all.sweep.prefill;
+        assert_int_equal(json_array_size(list), 11);
+        for (size_t k = 0; k < 11; k++) {
+            const json_t *point = json_array_get(list, k);
+            assert_int_equal(json_object_size(point), 4);
+            assert_int_equal(json_integer_value(json_object_get(point, "tokens")), 1 << k);
+            assert_int_equal(llround(json_real_value(json_object_get(point, "median")) * 1e6),
+                             points[k].median_ns);
+            assert_int_equal(llround(json_real_value(json_object_get(point, "p10")) * 1e6),
+                             points[k].p10_ns);
+            assert_int_equal(llround(json_real_value(json_object_get(point, "p90")) * 1e6),
+                             points[k].p90_ns);
+        }
+    }
+    const json_t *fits = json_object_get(object, "fits");
+    const json_t *prefill = json_object_get(fits, "prefill"), *step = json_object_get(fits, "step");
+    assert_int_equal(json_object_size(prefill), 8);
+    assert_int_equal(json_object_size(step), 5);
+    const struct {
+        const json_t *fit;
+        const char *key;
+        double value;
+    } rows[] = {
+        {prefill, "floor_ms", 5},  {prefill, "slope_ms_per_token", 0.02},
+        {prefill, "offset_ms", 0}, {prefill, "knee_tokens", 250},
+        {step, "base_ms", 4},      {step, "slope_ms_per_token", 0.001},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        double found = json_real_value(json_object_get(rows[i].fit, rows[i].key));
+        if (fabs(found - rows[i].value) > 1e-3 * rows[i].value + 1e-6)
+            fail_msg("%s is %g", rows[i].key, found);
+    }
+    assert_int_equal(json_integer_value(json_object_get(prefill, "longest_tokens")), 1024);
+    json_decref(object);
+    free(text);
+    measure_clear(&all.result);
+}
+
+static void what_marks_cost_is_a_ratio_within_each_turn(void **state) {
+    (void)state;
+    struct measured all = make_result(6);
+    // The device becomes slower and slower; the ratio of each turn is the same.
+    int64_t steps_ns[OBSERVER_KINDS][OBSERVER_TURNS];
+    for (int turn = 0; turn < OBSERVER_TURNS; turn++) {
+        steps_ns[0][turn] = 1000000 * (turn + 1);
+        steps_ns[1][turn] = 1010000 * (turn + 1);
+        steps_ns[2][turn] = (turn == 3 ? 2000000 : 1030000) * (turn + 1);
+    }
+    observer_sum_up(&all.observer, steps_ns, OBSERVER_TURNS, 8);
+    static const int marks[] = {0, 2, 9};
+    static const double ratios[] = {1, 1.01, 1.03};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(all.observer.kinds[i].marks, marks[i]);
+        assert_true(fabs(all.observer.kinds[i].ratio - ratios[i]) < 1e-9);
+        assert_true(fabs(all.observer.kinds[i].ratio_p10 - ratios[i]) < 1e-9);
+    }
+    assert_true(fabs(all.observer.kinds[2].ratio_p90 - 2) < 1e-9);
+    char *table = printed(measure_print_table, &all);
+    assert_says(table, "\n9             6.180      1.030      1.030      2.000\n");
+    assert_says(table, "without marks of the same turn, 9 turns\n");
+    free(table);
+    char *text = printed(print_json, &all);
+    json_t *object = json_loads(text, 0, NULL);
+    const json_t *list = json_object_get(object, "observer");
+    assert_int_equal(json_array_size(list), 3);
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(list, 1), "marks")), 2);
+    assert_true(fabs(json_real_value(json_object_get(json_array_get(list, 1), "ratio")) - 1.01) <
+                1e-9);
+    json_decref(object);
+    free(text);
+    measure_clear(&all.result);
 }
 
 static void what_was_not_measured_is_null_empty_or_words_but_never_0(void **state) {
     (void)state;
-    struct measure_result result = make_result(1);
-    result.shown->info.threads = 0;
-    char *text = printed(print_json, &result);
+    struct measured all = make_result(1);
+    all.result.shown->info.threads = 0;
+    char *text = printed(print_json, &all);
     json_t *object = json_loads(text, 0, NULL);
     assert_spread(object, "tpot_ms", &no_spread);
     assert_spread(object, "step_ms", &no_spread);
@@ -224,11 +406,11 @@ static void what_was_not_measured_is_null_empty_or_words_but_never_0(void **stat
     json_decref(object);
     free(text);
 
-    char *csv = printed(measure_print_csv, &result);
+    char *csv = printed(measure_print_csv, &all);
     assert_non_null(strstr(csv, "\ntpot_ms,,,,0,"));
     free(csv);
 
-    char *table = printed(measure_print_table, &result);
+    char *table = printed(measure_print_table, &all);
     const char *row = strstr(table, "\nTPOT ");
     assert_non_null(row);
     char figures[48]; // of the line, without what it means
@@ -237,7 +419,7 @@ static void what_was_not_measured_is_null_empty_or_words_but_never_0(void **stat
     assert_null(strpbrk(figures, "0123456789"));
     assert_non_null(strstr(table, "TPOT not measured, E2E 4.000 ms"));
     free(table);
-    measure_clear(&result);
+    measure_clear(&all.result);
 }
 
 static void the_table_says_what_ran_how_often_and_how_sure_it_is(void **state) {
@@ -258,20 +440,20 @@ static void the_table_says_what_ran_how_often_and_how_sure_it_is(void **state) {
         "taken off a processor 3 times",
     };
     (void)state;
-    struct measure_result result = make_result(6);
-    char *table = printed(measure_print_table, &result);
+    struct measured all = make_result(6);
+    char *table = printed(measure_print_table, &all);
     for (size_t i = 0; i < sizeof says / sizeof says[0]; i++) {
         if (!strstr(table, says[i]))
             fail_msg("no \"%s\" in\n%s", says[i], table);
     }
     free(table);
-    result.settled = result.stages_match = result.prefill_checked = false;
-    table = printed(measure_print_table, &result);
+    all.result.settled = all.result.stages_match = all.result.prefill_checked = false;
+    table = printed(measure_print_table, &all);
     assert_non_null(strstr(table, "ended before two medians agreed"));
     assert_non_null(strstr(table, "stages: INVALID"));
     assert_non_null(strstr(table, "prefill check: not made"));
     free(table);
-    measure_clear(&result);
+    measure_clear(&all.result);
 }
 
 // Fields of a CSV line, quotes respected.
@@ -289,8 +471,8 @@ static void the_csv_has_a_line_a_figure_with_all_its_columns(void **state) {
     static const char *const names[] = {"figure,", "ttft_ms,",    "tpot_ms,",
                                         "e2e_ms,", "prefill_ms,", "step_ms,"};
     (void)state;
-    struct measure_result result = make_result(6);
-    char *csv = printed(measure_print_csv, &result);
+    struct measured all = make_result(6);
+    char *csv = printed(measure_print_csv, &all);
     const char *line = csv;
     int columns = count_fields(csv);
     assert_int_equal(columns, 15);
@@ -304,17 +486,29 @@ static void the_csv_has_a_line_a_figure_with_all_its_columns(void **state) {
                                 "\"Some \"\"Fast\"\" CPU, 2 GHz\",support-desk,bundled,F16,"
                                 "2026-12-01T09:30:00Z\n"));
     free(csv);
-    measure_clear(&result);
+    all.sweep = some_sweep();
+    csv = printed(measure_print_csv, &all);
+    int lines = 0;
+    for (line = csv; *line; line = strchr(line, '\n') + 1) {
+        assert_int_equal(count_fields(line), columns);
+        lines++;
+    }
+    assert_int_equal(lines, 6 + 2 * 11);
+    assert_non_null(strstr(csv, "\nprefill_by_length_ms,20.480000,20.275200,20.684800,5,1024,,5,2,"
+                                "cpu,\"Some \"\"Fast\"\" CPU, 2 GHz\",support-desk,"));
+    assert_non_null(strstr(csv, "\nstep_by_context_ms,4.001000,3.996999,4.005001,15,1,,15,2,cpu,"));
+    free(csv);
+    measure_clear(&all.result);
 }
 
 static void the_answer_alone_reads_as_a_sentence(void **state) {
     (void)state;
-    struct measure_result result = make_result(6);
-    char *text = printed(print_answer, &result);
+    struct measured all = make_result(6);
+    char *text = printed(print_answer, &all);
     // No space before it, the split character whole, no end token.
     assert_string_equal(text, "Yes it\xE2\x80\x99s here\n");
     free(text);
-    measure_clear(&result);
+    measure_clear(&all.result);
 }
 
 static void a_file_that_cannot_be_written_is_refused_before_anything_is_measured(void **state) {
@@ -332,6 +526,10 @@ int main(void) {
         cmocka_unit_test(the_json_has_the_documented_keys_and_nothing_else),
         cmocka_unit_test(floors_are_shown_where_they_were_measured),
         cmocka_unit_test(the_json_has_floors_where_they_were_measured),
+        cmocka_unit_test(a_sweep_is_two_tables_and_its_fits_in_words),
+        cmocka_unit_test(what_a_sweep_cannot_tell_is_said),
+        cmocka_unit_test(the_json_of_a_sweep_has_its_points_and_fits),
+        cmocka_unit_test(what_marks_cost_is_a_ratio_within_each_turn),
         cmocka_unit_test(what_was_not_measured_is_null_empty_or_words_but_never_0),
         cmocka_unit_test(the_table_says_what_ran_how_often_and_how_sure_it_is),
         cmocka_unit_test(the_csv_has_a_line_a_figure_with_all_its_columns),

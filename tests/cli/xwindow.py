@@ -30,6 +30,9 @@ class Display:
         os.close(read_fd)
         self.env = {k: v for k, v in os.environ.items() if k != "WAYLAND_DISPLAY"}
         self.env["DISPLAY"] = ":" + number.decode().strip()
+        # What a window remembers stays in here, and the user's own state out of it.
+        self.state = tempfile.mkdtemp()
+        self.env["XDG_STATE_HOME"] = self.state
         self.manager = None
         if window_manager:
             self.manager = subprocess.Popen(["openbox"], env=self.env, stdout=subprocess.DEVNULL,
@@ -47,8 +50,9 @@ class Window:
     def __init__(self, display, program, *args):
         self.display = display
         self.folder = tempfile.mkdtemp()
+        self.said = open(os.path.join(self.folder, "said.txt"), "wb")
         self.process = subprocess.Popen([program, *args], env=display.env, cwd=self.folder,
-                                        stderr=subprocess.PIPE)
+                                        stdout=self.said, stderr=subprocess.PIPE)
         self.id = self.find()
 
     def find(self):
@@ -71,6 +75,11 @@ class Window:
             subprocess.run(["xdotool", "key", "--window", self.id, key], env=self.display.env,
                            check=True)
         time.sleep(wait)
+
+    def lines(self):
+        """What the window has said on standard output."""
+        with open(os.path.join(self.folder, "said.txt"), encoding="utf-8") as said:
+            return said.read().splitlines()
 
     def screen(self):
         data = subprocess.run(["xwd", "-silent", "-id", self.id], env=self.display.env, check=True,

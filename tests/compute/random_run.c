@@ -92,6 +92,8 @@ static struct run_info random_info(uint64_t *state, const struct random_run_limi
         info.counting = RUN_ENGINE;
     if (limits->counting == RANDOM_RUN_ONLY_CHARGED)
         info.counting = RUN_CHARGED;
+    // Only drawn where it is asked for: the other runs of a seed stay what they were.
+    info.recomputes = limits->may_recompute && random_between(state, 0, 1);
     strcpy(info.device, devices[random_between(state, 0, 2)]);
     strcpy(info.device_name, "A processor \"with quotes\" \xc3\xa9");
     strcpy(info.model, random_between(state, 0, 1) ? "support-4m" : "");
@@ -143,6 +145,10 @@ static bool add_pass(struct run *run, uint64_t *state, const struct random_run_l
         pass.phase = RUN_PREFILL;
         pass.column_count = is_last ? left : (int)random_between(state, (left + 3) / 4, left);
         pass.yields = pass.column_count == left && !is_charging ? 0 : -1;
+    }
+    if (run->info.recomputes && pass.phase == RUN_DECODE && pass.column_count > 0) {
+        pass.first_column = 0;
+        pass.column_count = run->info.prompt_tokens + yielded + 1;
     }
     int64_t now_ns = run_end_ns(run) + random_between(state, 0, pace->max_gap_ns);
     pass.start_ns = now_ns;

@@ -23,6 +23,7 @@ struct random_run_limits {
     bool only_one_prefill; // no chunks
     bool only_plain_text;  // no partial UTF-8, control bytes or empty texts
     bool may_fail;         // a third of the runs ends early, state RUN_FAILED
+    bool may_recompute;    // half of the runs keep no KV cache
 };
 
 // A closed run. Small sizes are as likely as large ones (the logarithm is what is

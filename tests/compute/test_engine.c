@@ -431,6 +431,287 @@ static void runs_rest_between_each_other(void **state) {
     engine_close(engine);
 }
 
+// --- Without a cache ---
+
+// A model of the test data by its name there; NULL: it is not here.
+static struct engine *open_stories(void) {
+    static char path[512];
+    char why[WHY_BYTES] = "";
+    struct engine *engine = NULL;
+    const char *folder = getenv("TOKENDRIP_TESTDATA");
+#ifdef TOKENDRIP_TESTDATA
+    folder = folder ? folder : TOKENDRIP_TESTDATA;
+#endif
+    snprintf(path, sizeof(path), "%s/stories260K/stories260K.f32.gguf", folder ? folder : "");
+    struct engine_opts opts = {.model_path = path, .device = "cpu", .threads = 2};
+    return access(path, R_OK) == 0 && engine_open(&engine, &opts, why) ? engine : NULL;
+}
+
+static void check_same_answer(struct engine *engine, const char *text, int answer_limit) {
+    int32_t prompt[64];
+    char why[WHY_BYTES] = "";
+    struct engine_request request = request_for(prompt, prompt_of(engine, prompt, 64, text));
+    request.answer_limit = answer_limit;
+    start(engine, &request);
+    struct measure_result cached = finish(engine);
+    request.without_cache = true;
+    request.repeats = 1;
+    request.wants_floors = true; // not of these
+    start(engine, &request);
+    struct measure_result result = finish(engine);
+    const struct run *run = result.shown;
+    assert_true(run_validate(run, why));
+    assert_true(run->info.recomputes && !cached.shown->info.recomputes);
+    assert_false(result.floors.is_measured);
+    assert_int_equal(run->answer_count, cached.shown->answer_count);
+    assert_true(run->answer_count > 3);
+    for (int i = 0; i < run->prompt_count + run->answer_count; i++)
+        assert_int_equal(run->tokens[i].id, cached.shown->tokens[i].id);
+    int last = run->pass_count - 1;
+    assert_int_equal(run->passes[last].first_column, 0);
+    assert_int_equal(run->passes[last].column_count, run->prompt_count + last);
+    print_message("step %.3f ms with a cache, %.3f ms without\n",
+                  (double)cached.step.median_ns / 1e6, (double)result.step.median_ns / 1e6);
+    measure_clear(&result);
+    measure_clear(&cached);
+}
+
+static void without_a_cache_the_answer_is_the_same(void **state) {
+    (void)state;
+    struct engine *engine = open_engine(0), *stories = open_stories();
+    if (is_bundled)
+        check_same_answer(engine, question, 32);
+    engine_close(engine);
+    if (stories)
+        check_same_answer(stories, "Once upon a time", 60);
+    engine_close(stories);
+    if (!is_bundled && !stories)
+        skip();
+}
+
+// --- Sweeps ---
+
+static struct engine_sweep_request sweep_for(const int32_t *prompt, int count) {
+    return (struct engine_sweep_request){
+        .prompt = prompt, .prompt_count = count, .repeats = 3, .budget_ns = (int64_t)60e9};
+}
+
+static void start_sweep(struct engine *engine, const struct engine_sweep_request *request) {
+    char why[WHY_BYTES] = "";
+    if (!engine_start_sweep(engine, request, why))
+        fail_msg("%s", why);
+}
+
+static void a_sweep_grows_point_by_point_to_its_end(void **state) {
+    (void)state;
+    struct engine *engine = open_engine(2);
+    struct engine_status status;
+    struct sweep sweep, before = {0};
+    int32_t prompt[64];
+    int count = prompt_of(engine, prompt, 64, question), most = 0;
+    struct engine_sweep_request request = sweep_for(prompt, count);
+    assert_false(engine_sweep_points(engine, &sweep));
+    start_sweep(engine, &request);
+    memset(prompt, 0xff, sizeof(prompt)); // the engine has its own copy
+    do {
+        char why[WHY_BYTES] = "";
+        engine_poll(engine, &status);
+        assert_true(status.total == 0 || status.done <= status.total);
+        if (status.stage == ENGINE_SWEEP) {
+            assert_true(status.done >= most);
+            most = status.done;
+        }
+        usleep(100);
+        if (!engine_sweep_points(engine, &sweep))
+            continue;
+        assert_true(sweep_validate(&sweep, why));
+        assert_true(sweep.prefill_count >= before.prefill_count);
+        before = sweep;
+    } while (status.stage == ENGINE_SWEEP);
+    assert_int_equal(status.stage, ENGINE_DONE);
+    assert_true(engine_sweep_points(engine, &sweep));
+    int lengths[SWEEP_MAX_POINTS], expected = sweep_lengths(lengths, count);
+    assert_int_equal(sweep.prefill_count, expected);
+    assert_int_equal(sweep.step_count, expected);
+    for (int i = 0; i < expected; i++) {
+        assert_int_equal(sweep.prefill[i].tokens, lengths[i]);
+        assert_int_equal(sweep.prefill[i].count, 3);
+        assert_true(sweep.prefill[i].median_ns > 0 && sweep.step[i].median_ns > 0);
+    }
+    struct measure_result none;
+    struct run live;
+    assert_false(engine_take(engine, &none)); // there are only points
+    assert_false(engine_live(engine, &live));
+    assert_false(engine_is_busy(engine));
+    engine_close(engine);
+}
+
+static void a_request_stops_a_sweep_and_its_points_stay(void **state) {
+    (void)state;
+    struct engine *engine = open_engine(2);
+    struct engine_status status;
+    struct sweep sweep, after;
+    int32_t prompt[64];
+    int count = prompt_of(engine, prompt, 64, question);
+    struct engine_sweep_request slow = sweep_for(prompt, count);
+    struct engine_request quick = request_for(prompt, count);
+    slow.repeats = 5;
+    slow.pause_ns = 5000000;
+    start_sweep(engine, &slow);
+    for (int64_t end_ns = stopwatch_now_ns() + patience_ns; stopwatch_now_ns() < end_ns;) {
+        engine_poll(engine, &status);
+        if (status.done > 3)
+            break;
+    }
+    start(engine, &quick);
+    struct measure_result result = finish(engine);
+    assert_true(result.repeats > 0);
+    measure_clear(&result);
+    assert_true(engine_sweep_points(engine, &sweep));
+    assert_true(sweep.prefill_count > 1);
+    // And it goes on: as many samples at the end as without the stop.
+    start_sweep(engine, &slow);
+    engine_poll(engine, &status);
+    assert_int_equal(status.stage, ENGINE_SWEEP);
+    assert_int_equal(wait_for_end(engine), ENGINE_DONE);
+    assert_true(engine_sweep_points(engine, &after));
+    for (int i = 0; i < after.prefill_count; i++)
+        assert_int_equal(after.prefill[i].count, 5);
+    // Stopping it by itself.
+    slow.pause_ns = (int64_t)3e9;
+    start_sweep(engine, &slow);
+    usleep(2000);
+    int64_t start_ns = stopwatch_now_ns();
+    engine_stop(engine);
+    assert_int_equal(wait_for_end(engine), ENGINE_IDLE);
+    assert_true(stopwatch_now_ns() - start_ns < (int64_t)2e9);
+    engine_close(engine);
+}
+
+static void sweeps_that_cannot_be_met_are_refused(void **state) {
+    (void)state;
+    struct engine *engine = open_engine(2);
+    int32_t prompt[64];
+    int count = prompt_of(engine, prompt, 64, question);
+    struct engine_sweep_request rows[5];
+    static const char *const whys[5] = {"0 repeats", "negative", "the prompt is empty",
+                                        "from 19 tokens on", "prompt token 3 has id"};
+    for (int i = 0; i < 5; i++)
+        rows[i] = sweep_for(prompt, count);
+    int32_t bad[64];
+    memcpy(bad, prompt, sizeof(bad));
+    bad[3] = INT32_MAX;
+    rows[0].repeats = 0;
+    rows[1].pause_ns = -1;
+    rows[2].prompt_count = 0;
+    rows[3].shortest = count + 1;
+    rows[4].prompt = bad;
+    for (int i = is_bundled ? 0 : 4; i < 5; i++) {
+        char why[WHY_BYTES] = "";
+        assert_false(engine_start_sweep(engine, &rows[i], why));
+        if (!strstr(why, whys[i]))
+            fail_msg("row %d: %s", i, why);
+    }
+    engine_close(engine);
+}
+
+// --- A device that is lost ---
+
+static _Atomic int passes_left; // until it is gone
+static _Atomic bool is_falling; // it waits in its last pass
+static _Atomic bool is_held;    // until this is false
+
+static bool losing_pass(struct backend_state *backend, const struct backend_pass *pass, char *why) {
+    if (atomic_fetch_sub(&passes_left, 1) <= 0) {
+        atomic_store(&is_falling, true);
+        while (atomic_load(&is_held))
+            usleep(100);
+        return why_set(why, "the device fell off the bus (%d)", atomic_load(&passes_left));
+    }
+    return backend_cpu.pass(backend, pass, why);
+}
+
+static struct engine *open_losing(struct backend *losing, int passes) {
+    char why[WHY_BYTES] = "";
+    struct engine *engine;
+    const char *path = model_path();
+    if (!path)
+        skip();
+    *losing = backend_cpu;
+    losing->pass = losing_pass;
+    atomic_store(&passes_left, passes);
+    struct engine_opts opts = {
+        .model_path = path, .device = "cpu", .threads = 2, .backend = losing};
+    if (!engine_open(&engine, &opts, why))
+        fail_msg("%s", why);
+    return engine;
+}
+
+static void a_lost_device_is_asked_no_more_and_its_first_reason_stays(void **state) {
+    static const char first[] = "the device fell off the bus (-1)";
+    (void)state;
+    struct backend losing;
+    struct engine *engine = open_losing(&losing, 1000000);
+    struct engine_status status;
+    int32_t prompt[64];
+    char why[WHY_BYTES] = "";
+    int count = prompt_of(engine, prompt, 64, question);
+    struct engine_request request = request_for(prompt, count);
+    struct engine_sweep_request sweep = sweep_for(prompt, count);
+    start(engine, &request);
+    struct measure_result taken = finish(engine);
+    atomic_store(&passes_left, 9); // of the next request
+    start(engine, &request);
+    assert_int_equal(wait_for_end(engine), ENGINE_FAILED);
+    engine_poll(engine, &status);
+    assert_string_equal(status.why, first);
+    assert_int_equal(atomic_load(&passes_left), -1);
+    for (int i = 0; i < 3; i++) {
+        assert_false(engine_start(engine, &request, why));
+        assert_string_equal(why, first);
+        assert_false(engine_start_sweep(engine, &sweep, why));
+        assert_string_equal(why, first);
+    }
+    usleep(20000);
+    assert_int_equal(atomic_load(&passes_left), -1); // nobody asked it again
+    engine_poll(engine, &status);
+    assert_int_equal(status.stage, ENGINE_FAILED);
+    assert_true(run_validate(taken.shown, why)); // what was measured before is still true
+    assert_int_equal(taken.shown->state, RUN_COMPLETE);
+    measure_clear(&taken);
+    engine_close(engine);
+}
+
+// The loss belongs to a request that has been overtaken: the new one hears of it, and the
+// device is not asked again.
+static void a_request_that_follows_a_loss_fails_with_it(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct backend losing;
+        struct engine *engine = open_losing(&losing, 5);
+        struct engine_status status;
+        int32_t prompt[64];
+        char why[WHY_BYTES] = "";
+        struct engine_request request =
+            request_for(prompt, prompt_of(engine, prompt, 64, question));
+        struct engine_sweep_request sweep = sweep_for(prompt, request.prompt_count);
+        atomic_store(&is_falling, false);
+        atomic_store(&is_held, true);
+        start(engine, &request);
+        while (!atomic_load(&is_falling))
+            usleep(100);
+        bool ok = i ? engine_start(engine, &request, why) : engine_start_sweep(engine, &sweep, why);
+        atomic_store(&is_held, false);
+        assert_true(ok); // nobody knew it yet
+        assert_int_equal(wait_for_end(engine), ENGINE_FAILED);
+        engine_poll(engine, &status);
+        assert_int_equal(status.request, 2);
+        assert_string_equal(status.why, "the device fell off the bus (-1)");
+        assert_int_equal(atomic_load(&passes_left), -1);
+        engine_close(engine);
+    }
+}
+
 // --- Waking and signals ---
 
 static void count_wake(void *context) {
@@ -554,6 +835,12 @@ int main(void) {
         cmocka_unit_test(a_new_request_overtakes_the_old_one),
         cmocka_unit_test(closing_during_a_measurement_is_prompt),
         cmocka_unit_test(runs_rest_between_each_other),
+        cmocka_unit_test(without_a_cache_the_answer_is_the_same),
+        cmocka_unit_test(a_sweep_grows_point_by_point_to_its_end),
+        cmocka_unit_test(a_request_stops_a_sweep_and_its_points_stay),
+        cmocka_unit_test(sweeps_that_cannot_be_met_are_refused),
+        cmocka_unit_test(a_lost_device_is_asked_no_more_and_its_first_reason_stays),
+        cmocka_unit_test(a_request_that_follows_a_loss_fails_with_it),
         cmocka_unit_test(changes_wake_whoever_asked),
         cmocka_unit_test(signals_never_reach_the_worker),
         cmocka_unit_test(what_cannot_be_opened_is_refused),

@@ -40,7 +40,9 @@ void stopwatch_utc_date(char out[32]) {
 
 struct backend_state {
     int passes;                 // done so far
-    int answers;                // passes with logits wanted
+    int answers;                // passes with logits wanted, or a choice
+    int chosen;                 // of them those with a choice alone
+    int32_t last_fed;           // the last token of the last pass
     int fail_after;             // passes, -1 = never
     int stop_after;             // sets `stop` after so many passes, -1 = never
     int wavering_after;         // answers differently after so many passes, -1 = never
@@ -62,35 +64,46 @@ static int percent_of_run(const struct backend_state *d) {
 
 static void fill_logits(struct backend_state *d, const struct backend_pass *pass) {
     int last = pass->first_position + pass->count - 1;
+    float own[VOCAB], *logits = pass->logits ? pass->logits : own;
     d->answers++;
     for (int i = 0; i < VOCAB; i++)
-        pass->logits[i] = d->broken_logits ? *d->broken_logits : (float)(i % 3);
-    if (d->broken_logits)
+        logits[i] = d->broken_logits ? *d->broken_logits : (float)(i % 3);
+    if (!d->broken_logits) {
+        logits[last % 7 + 3] = 10;
+        if (d->end_at == last)
+            logits[END] = 20;
+        if (d->wavering_after >= 0 && d->passes > d->wavering_after)
+            logits[9 - last % 7] = 30;
+        if (d->wrong_prefill && pass->count > 1)
+            logits[0] += 0.05f;
+    }
+    if (!pass->greedy_id)
         return;
-    pass->logits[last % 7 + 3] = 10;
-    if (d->end_at == last)
-        pass->logits[END] = 20;
-    if (d->wavering_after >= 0 && d->passes > d->wavering_after)
-        pass->logits[9 - last % 7] = 30;
-    if (d->wrong_prefill && pass->count > 1)
-        pass->logits[0] += 0.05f;
+    d->chosen += !pass->logits;
+    int best = 0;
+    for (int i = 1; i < VOCAB; i++)
+        best = logits[i] > logits[best] ? i : best;
+    *pass->greedy_id = isfinite(logits[best]) ? best : -1;
 }
 
 static bool device_pass(struct backend_state *d, const struct backend_pass *pass, char *why) {
     d->passes++;
+    d->last_fed = pass->tokens[pass->count - 1];
     d->runs += pass->first_position == 0 && pass->on_mark;
     d->seen_busy += pass->on_mark && atomic_load(&d->busy);
     if (d->fail_after >= 0 && d->passes > d->fail_after)
         return why_set(why, "the device was unplugged");
-    for (int stage = 0; stage <= LAYERS && pass->on_mark; stage++) {
+    // The passes of a check take no time.
+    for (int stage = 0; stage <= LAYERS && pass->is_stopped; stage++) {
         clock_ns += (int64_t)STAGE_NS * pass->count * percent_of_run(d) / 100;
-        pass->on_mark(pass->context, stage, clock_ns);
+        if (pass->on_mark)
+            pass->on_mark(pass->context, stage, clock_ns);
     }
     if (d->stop_after >= 0 && d->passes > d->stop_after)
         atomic_store(&d->stop, true);
     if (pass->on_mark && pass->is_stopped(pass->context))
         return why_set(why, "stopped");
-    if (pass->logits)
+    if (pass->logits || pass->greedy_id)
         fill_logits(d, pass);
     if (pass->on_mark) {
         clock_ns += OUTPUT_NS * percent_of_run(d) / 100; // "sampling"
@@ -328,7 +341,7 @@ static void requests_that_cannot_be_met_are_refused(void **state) {
 static void a_failing_device_leaves_what_was_measured(void **state) {
     char why[WHY_BYTES] = "";
     device.fail_after = 2;
-    struct run *run = answer(*state, GENERATE_FAILED, why);
+    struct run *run = answer(*state, GENERATE_LOST, why);
     assert_string_equal(why, "the device was unplugged");
     assert_int_equal(run->state, RUN_FAILED);
     assert_int_equal(run->answer_count, 2);
@@ -396,6 +409,126 @@ static void a_watcher_is_called_now_and_then_with_the_marks_there(void **state) 
     assert_int_equal(prefix.mark_count, run->mark_count);
     assert_int_equal(prefix.state, RUN_COMPLETE);
     run_destroy(run);
+}
+
+// --- Without a cache ---
+
+static void without_a_cache_every_step_goes_through_all_tokens(void **state) {
+    char why[WHY_BYTES] = "";
+    struct bench *bench = *state;
+    struct run *cached = answer(bench, GENERATE_DONE, why);
+    bench->generate.without_cache = true;
+    struct run *run = answer(bench, GENERATE_DONE, why);
+    assert_true(run_validate(run, why));
+    assert_true(run->info.recomputes && !cached->info.recomputes);
+    assert_int_equal(run->pass_count, 4);
+    for (int n = 0; n < 4; n++) {
+        assert_int_equal(run->passes[n].first_column, 0);
+        assert_int_equal(run->passes[n].column_count, 5 + n);
+        assert_int_equal(run->passes[n].phase, n ? RUN_DECODE : RUN_PREFILL);
+        assert_int_equal(run_pass_end_ns(run, n) - run->passes[n].start_ns,
+                         4 * (5 + n) * STAGE_NS + OUTPUT_NS);
+        assert_int_equal(answer_id(run, n), answer_id(cached, n));
+    }
+    assert_int_equal(run_cache_entries_at(run, run_end_ns(run)), 0);
+    // The answer so far is what is fed: a device that looks at it would notice.
+    assert_int_equal(device.last_fed, answer_id(run, 2));
+    run_destroy(run);
+    run_destroy(cached);
+}
+
+static void without_a_cache_long_passes_are_computed_in_chunks(void **state) {
+    enum { LONG = BACKEND_PREFILL_CHUNK - 1 };
+    char why[WHY_BYTES] = "";
+    struct bench *bench = *state;
+    int32_t *prompt = calloc(LONG, sizeof(*prompt));
+    for (int i = 0; i < LONG; i++)
+        prompt[i] = 3 + i % 13;
+    bench->generate.prompt = prompt;
+    bench->generate.prompt_count = LONG;
+    bench->generate.context = LONG + 8;
+    bench->generate.without_cache = true;
+    struct run *run = answer(bench, GENERATE_DONE, why);
+    assert_true(run_validate(run, why));
+    assert_int_equal(run->pass_count, 4);
+    assert_int_equal(run->mark_count, 4 * (LAYERS + 2));
+    assert_int_equal(device.passes, 1 + 1 + 2 + 2); // 2047, 2048, 2049 and 2050 tokens
+    for (int n = 0; n < 4; n++)
+        assert_int_equal(run_pass_end_ns(run, n) - run->passes[n].start_ns,
+                         (int64_t)4 * (LONG + n) * STAGE_NS + OUTPUT_NS);
+    // The whole first chunk lies before the embedding of the last one is done.
+    int64_t embedding_ns = run->mark_end_ns[2 * (LAYERS + 2)] - run->passes[2].start_ns;
+    assert_int_equal(embedding_ns, (int64_t)4 * BACKEND_PREFILL_CHUNK * STAGE_NS + STAGE_NS);
+    run_destroy(run);
+    free(prompt);
+}
+
+static void without_a_cache_one_repeat_is_enough(void **state) {
+    char why[WHY_BYTES] = "";
+    struct bench *bench = *state;
+    struct measure_result result;
+    bench->generate.without_cache = true;
+    struct measure_plan plan = {
+        .generate = &bench->generate, .info = &bench->info, .repeats = 5, .budget_ns = 1};
+    assert_int_equal(measure_run(&result, &plan, why), GENERATE_DONE);
+    assert_int_equal(result.repeats, 1);
+    assert_int_equal(result.warmups, 0); // the cold run took longer than all the budget
+    assert_int_equal(result.step.count, 3);
+    assert_int_equal(result.step.median_ns, 4 * 7 * STAGE_NS + OUTPUT_NS);
+    measure_clear(&result);
+    plan.budget_ns = (int64_t)1e12;
+    assert_int_equal(measure_run(&result, &plan, why), GENERATE_DONE);
+    assert_int_equal(result.repeats, 5);
+    assert_int_equal(result.warmups, 6);
+    measure_clear(&result);
+}
+
+// --- A lost device ---
+
+// The reason tells, not the stop flag.
+static void a_device_lost_while_a_stop_is_on_its_way_is_lost(void **state) {
+    char why[WHY_BYTES] = "";
+    struct bench *bench = *state;
+    struct measure_result result;
+    struct measure_plan plan = {
+        .generate = &bench->generate, .info = &bench->info, .repeats = 5, .budget_ns = 1};
+    device.fail_after = 2;
+    struct run *run = answer(bench, GENERATE_LOST, why);
+    run_destroy(run);
+    device.passes = 0;
+    atomic_store(&device.stop, true);
+    struct backend_pass pass = {.tokens = bench->prompt, .count = 1};
+    device.fail_after = 0;
+    assert_int_equal(generate_pass(&bench->generate, &pass, why), GENERATE_LOST);
+    // In a measurement: in the cold run, in the check after it, in the warm-up, in a repeat.
+    static const int passes[] = {1, 6, 12, 17};
+    atomic_store(&device.stop, false);
+    for (int i = 0; i < 4; i++) {
+        device.passes = 0;
+        device.fail_after = passes[i];
+        assert_int_equal(measure_run(&result, &plan, why), GENERATE_LOST);
+        assert_string_equal(why, "the device was unplugged");
+        assert_null(result.shown);
+        measure_clear(&result);
+    }
+}
+
+static void a_temperature_close_to_0_answers_as_0_does(void **state) {
+    char why[WHY_BYTES] = "";
+    struct bench *bench = *state;
+    struct run *greedy = answer(bench, GENERATE_DONE, why);
+    assert_int_equal(device.chosen, 4); // by the device itself, without its scores
+    bench->generate.sampler = (struct sampler){.temperature = 0.001f, .top_p_unit = 0.5f};
+    struct run *drawn = answer(bench, GENERATE_DONE, why);
+    assert_int_equal(device.chosen, 4);
+    for (int n = 0; n < 4; n++)
+        assert_int_equal(answer_id(greedy, n), answer_id(drawn, n));
+    run_destroy(greedy);
+    run_destroy(drawn);
+    bench->generate.sampler = (struct sampler){0};
+    bench->generate.answer_tokens = 4; // end tokens are passed over: that needs the scores
+    run_destroy(answer(bench, GENERATE_DONE, why));
+    assert_int_equal(device.chosen, 4);
 }
 
 // --- Order statistics ---
@@ -619,6 +752,18 @@ static void prefill_that_disagrees_with_single_steps_fails(void **state) {
     measure_clear(&result);
 }
 
+static void a_backend_with_rounded_activations_is_given_what_rounding_needs(void **state) {
+    char why[WHY_BYTES] = "";
+    struct bench *bench = *state;
+    struct backend rounding = fake;
+    device.wrong_prefill = true; // by 5/1000 of the largest logit
+    bench->generate.backend = &rounding;
+    rounding.prefill_error = 0.006;
+    assert_int_equal(measure_check_prefill(&bench->generate, why), GENERATE_DONE);
+    rounding.prefill_error = 0.004;
+    assert_int_equal(measure_check_prefill(&bench->generate, why), GENERATE_FAILED);
+}
+
 static void the_check_feeds_the_first_64_tokens_and_no_more(void **state) {
     char why[WHY_BYTES] = "";
     struct bench *bench = *state;
@@ -686,6 +831,11 @@ int main(void) {
         WITH_BENCH(a_stop_ends_the_answer_within_a_pass),
         WITH_BENCH(logits_that_are_no_numbers_are_a_failure),
         WITH_BENCH(a_watcher_is_called_now_and_then_with_the_marks_there),
+        WITH_BENCH(without_a_cache_every_step_goes_through_all_tokens),
+        WITH_BENCH(without_a_cache_long_passes_are_computed_in_chunks),
+        WITH_BENCH(without_a_cache_one_repeat_is_enough),
+        WITH_BENCH(a_device_lost_while_a_stop_is_on_its_way_is_lost),
+        WITH_BENCH(a_temperature_close_to_0_answers_as_0_does),
         WITH_BENCH(order_statistics_are_by_nearest_rank),
         WITH_BENCH(the_shown_run_is_the_median_repeat),
         WITH_BENCH(progress_is_told_run_by_run),
@@ -695,6 +845,7 @@ int main(void) {
         WITH_BENCH(repeats_with_time_outside_their_stages_do_not_count),
         WITH_BENCH(a_measurement_without_one_good_repeat_fails_and_says_why),
         WITH_BENCH(prefill_that_disagrees_with_single_steps_fails),
+        WITH_BENCH(a_backend_with_rounded_activations_is_given_what_rounding_needs),
         WITH_BENCH(the_check_feeds_the_first_64_tokens_and_no_more),
         WITH_BENCH(a_device_that_wavers_fails),
         WITH_BENCH(a_stop_ends_the_measurement_wherever_it_is),

@@ -634,6 +634,35 @@ static void a_run_with_one_wrong_field_is_refused(void **state) {
     assert_false(run_validate(NULL, why));
 }
 
+// Every step goes through the prompt and the answer so far, from column 0 on.
+static void a_run_without_a_cache_begins_every_pass_at_column_0(void **state) {
+    (void)state;
+    struct run_info info = small_info();
+    info.recomputes = true;
+    struct run *run = NULL;
+    assert_true(run_create(&run, &info, 1, why));
+    add_prompt(run);
+    add_pass(run, (struct run_pass){RUN_PREFILL, 0, 3, 0, 5}, "a");
+    static const struct run_pass wrongs[] = {
+        {RUN_DECODE, 3, 1, 1, 50}, {RUN_DECODE, 0, 3, 1, 50}, {RUN_DECODE, 0, 5, 1, 50}};
+    for (int i = 0; i < 3; i++)
+        assert_false(run_begin_pass(run, &wrongs[i], why));
+    assert_non_null(strstr(why, "expected decode over 0 +4 yielding 1"));
+    add_pass(run, (struct run_pass){RUN_DECODE, 0, 4, 1, 50}, "b");
+    add_pass(run, (struct run_pass){RUN_DECODE, 0, 5, 2, 95}, "c");
+    run_close(run, RUN_COMPLETE);
+    assert_true(run_validate(run, why));
+    assert_int_equal(run_prefill_ns(run), 45);
+    assert_int_equal(run_ttft_ns(run), 45);
+    assert_int_equal(run_tpot_ns(run), 45);
+    assert_int_equal(run_answers_at(run, 100), 2);
+    for (int64_t t_ns = 0; t_ns < 140; t_ns++)
+        assert_int_equal(run_cache_entries_at(run, t_ns), 0);
+    run->info.recomputes = false; // the same passes with a cache are no run
+    assert_false(run_validate(run, why));
+    run_destroy(run);
+}
+
 static void stages_match_the_wall_within_five_percent(void **state) {
     (void)state;
     const struct {
@@ -793,6 +822,7 @@ static struct figures walk(const struct run *run, int64_t t_ns) {
         }
         assert_int_equal(run_pass_end_ns(run, pass), run->mark_end_ns[mark - 1]);
     }
+    f.entries = run->info.recomputes ? 0 : f.entries;
     return f;
 }
 
@@ -898,6 +928,34 @@ static void figures_never_go_back_as_time_goes_on(void **state) {
     }
 }
 
+static void without_a_cache_the_laws_hold_too(void **state) {
+    (void)state;
+    struct random_run_limits limits = {
+        .max_layers = 8, .max_answers = 40, .may_fail = true, .may_recompute = true};
+    int count = 0;
+    for (uint64_t seed = 1; seed <= 600; seed++) {
+        struct run *run = random_run(seed, &limits), *other = NULL, *back = NULL;
+        uint64_t random = seed;
+        struct run prefix;
+        count += run->info.recomputes;
+        assert_true(run_validate(run, why));
+        run_prefix(&prefix, run, (int)random_between(&random, 0, run->mark_count));
+        check_against_walk(run, random_between(&random, -2, run_end_ns(run) + 2));
+        check_against_walk(&prefix, random_between(&random, -2, run_end_ns(run) + 2));
+        if (run->state == RUN_COMPLETE) {
+            enum run_counting counting = run->info.counting;
+            assert_true(run_recount(&other, run, (enum run_counting)(1 - counting), why));
+            assert_true(run_validate(other, why));
+            assert_true(run_recount(&back, other, counting, why));
+            assert_true(counting == RUN_CHARGED || is_same_body(run, back));
+        }
+        run_destroy(back);
+        run_destroy(other);
+        run_destroy(run);
+    }
+    assert_in_range(count, 200, 400);
+}
+
 static void recounting_there_and_back_gives_the_same_run(void **state) {
     (void)state;
     struct random_run_limits limits = {
@@ -963,6 +1021,8 @@ int main(void) {
         cmocka_unit_test(token_texts_are_cut_at_64_bytes_between_characters),
         cmocka_unit_test(utf8_lengths_follow_the_standard),
         cmocka_unit_test(a_run_with_one_wrong_field_is_refused),
+        cmocka_unit_test(a_run_without_a_cache_begins_every_pass_at_column_0),
+        cmocka_unit_test(without_a_cache_the_laws_hold_too),
         cmocka_unit_test(stages_match_the_wall_within_five_percent),
         cmocka_unit_test(a_charged_step_as_long_as_the_first_step_is_put_in),
         cmocka_unit_test(without_a_step_one_column_of_prefill_is_charged),

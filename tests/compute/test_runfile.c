@@ -153,6 +153,43 @@ static const char small_text[] =
     "{\"phase\":\"decode\",\"first_column\":2,\"column_count\":1,\"yields\":1,\"start_ns\":3500,"
     "\"marks_ns\":[3501,3502,3503]}]}}\n";
 
+static const char *const small_extras_text =
+    ",\n\"sweep\":{\"prefill\":[\n"
+    "{\"tokens\":1,\"median_ns\":900,\"p10_ns\":890,\"p90_ns\":1000,\"count\":5},\n"
+    "{\"tokens\":64,\"median_ns\":1900,\"p10_ns\":1900,\"p90_ns\":1900,\"count\":1}],\n"
+    "\"step\":[\n"
+    "{\"tokens\":1,\"median_ns\":700,\"p10_ns\":690,\"p90_ns\":710,\"count\":15}]},\n"
+    "\"floors\":{\"read_bytes_s\":21500000000,\"matrix_flop_s\":100250000000,"
+    "\"is_cached\":true,\n"
+    "\"prefill\":{\"bytes\":5500000,\"flop\":93500000,\"floor_ns\":932000,"
+    "\"share_ppm\":512345,\"is_read\":false},\n"
+    "\"decode\":{\"bytes\":5750000,\"flop\":5250000,\"floor_ns\":267000,"
+    "\"share_ppm\":-1,\"is_read\":true}}}}\n";
+
+static struct runfile_extras small_extras(void) {
+    return (struct runfile_extras){
+        .sweep = {.prefill_count = 2,
+                  .step_count = 1,
+                  .prefill = {{1, 900, 890, 1000, 5}, {64, 1900, 1900, 1900, 1}},
+                  .step = {{1, 700, 690, 710, 15}}},
+        .floors = {.is_measured = true,
+                   .rates = {21.5e9, 100.25e9, true},
+                   .prefill = {5.5e6, 93.5e6, 932000, 0.512345, false},
+                   .decode = {5.75e6, 5.25e6, 267000, -1, true}},
+    };
+}
+
+// small_text with the extras behind the run. Owner: the caller.
+static char *small_with_extras(size_t *bytes) {
+    struct run *run = small_run();
+    struct runfile_extras extras = small_extras();
+    char *text = runfile_print_with(run, &extras, bytes, why);
+    if (!text)
+        fail_msg("%s", why);
+    run_destroy(run);
+    return text;
+}
+
 // --- Round trips ---
 
 static void a_small_run_is_printed_exactly_so(void **state) {
@@ -169,10 +206,68 @@ static void a_small_run_is_printed_exactly_so(void **state) {
     run_destroy(run);
 }
 
+static void a_sweep_and_floors_are_kept_beside_the_run(void **state) {
+    (void)state;
+    struct runfile_extras extras = small_extras(), back, none;
+    struct run *run = NULL;
+    size_t bytes = 0, bytes_again = 0;
+    char *text = small_with_extras(&bytes);
+    size_t before = sizeof(small_text) - 1 - strlen("}}\n");
+    assert_memory_equal(text, small_text, before);
+    assert_string_equal(text + before, small_extras_text);
+    json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(root); // still one object that a trace viewer reads
+    assert_true(json_is_array(json_object_get(root, "traceEvents")));
+    json_decref(root);
+    assert_true(runfile_parse_with(&run, &back, "test.json", text, bytes, why));
+    assert_memory_equal(&back.sweep, &extras.sweep, sizeof(extras.sweep));
+    assert_true(back.floors.is_measured && back.floors.rates.is_cached);
+    assert_true(back.floors.rates.read_bytes_s == 21.5e9 && back.floors.decode.share == -1);
+    assert_true(back.floors.prefill.share == 0.512345 && !back.floors.prefill.is_read);
+    assert_true(back.floors.decode.bytes == 5.75e6 && back.floors.decode.flop == 5.25e6);
+    assert_int_equal(back.floors.decode.floor_ns, 267000);
+    char *again = runfile_print_with(run, &back, &bytes_again, why);
+    assert_string_equal(again, text);
+    free(again);
+    run_destroy(run);
+    // Who does not ask for them gets the run; a file without any gives none.
+    run = parse(text, bytes);
+    again = print(run, &bytes_again);
+    assert_string_equal(again, small_text);
+    run_destroy(run);
+    assert_true(runfile_parse_with(&run, &none, "test.json", again, bytes_again, why));
+    assert_int_equal(none.sweep.prefill_count + none.sweep.step_count, 0);
+    assert_false(none.floors.is_measured);
+    run_destroy(run);
+    free(again);
+    free(text);
+}
+
+static void a_sweep_that_is_wrong_is_not_saved(void **state) {
+    (void)state;
+    struct run *run = small_run();
+    size_t bytes = 0;
+    struct runfile_extras extras = small_extras();
+    extras.sweep.prefill[1].tokens = 1;
+    assert_null(runfile_print_with(run, &extras, &bytes, why));
+    assert_non_null(strstr(why, "prefill point 1"));
+    extras = small_extras();
+    extras.floors.rates.matrix_flop_s = 0.0 / 0.0;
+    assert_null(runfile_print_with(run, &extras, &bytes, why));
+    extras = small_extras();
+    extras.floors.decode.bytes = 1e30;
+    assert_null(runfile_print_with(run, &extras, &bytes, why));
+    assert_non_null(strstr(why, "out of range"));
+    run_destroy(run);
+}
+
 static void a_run_comes_back_whole_and_is_printed_alike_again(void **state) {
     (void)state;
-    struct random_run_limits limits = {
-        .max_layers = 10, .max_prompt = 100, .max_answers = 30, .may_fail = true};
+    struct random_run_limits limits = {.max_layers = 10,
+                                       .max_prompt = 100,
+                                       .max_answers = 30,
+                                       .may_fail = true,
+                                       .may_recompute = true};
     for (uint64_t seed = 1; seed <= 400; seed++) {
         struct run *run = random_run(seed, &limits);
         size_t bytes = 0, bytes_again = 0;
@@ -395,6 +490,41 @@ static void a_file_cut_anywhere_is_refused(void **state) {
     run_destroy(run);
 }
 
+static void extras_cut_anywhere_are_refused(void **state) {
+    (void)state;
+    size_t whole = 0;
+    char *text = small_with_extras(&whole);
+    for (size_t bytes = sizeof(small_text) - 10; bytes < whole - 1; bytes++) {
+        struct run *run = NULL;
+        if (parse_exact(&run, text, bytes))
+            fail_msg("cut to %zu bytes it was accepted", bytes);
+        assert_non_null(strstr(why, "in the middle"));
+    }
+    // Any byte of them gone or another one: refused, or a sweep that is valid.
+    size_t from = sizeof(small_text) - 4;
+    int accepted = 0, refused = 0;
+    for (size_t at = from; at < whole; at++) {
+        for (int change = 0; change < 6; change++) {
+            char kept = text[at];
+            struct runfile_extras extras;
+            struct run *run = NULL;
+            text[at] = " -9\"{,"[change];
+            if (runfile_parse_with(&run, &extras, "bad.json", text, whole, why)) {
+                assert_true(sweep_validate(&extras.sweep, why));
+                accepted++;
+            } else {
+                assert_null(run);
+                assert_null(strchr(why, '\n'));
+                refused++;
+            }
+            run_destroy(run);
+            text[at] = kept;
+        }
+    }
+    assert_true(accepted > 50 && refused > 500);
+    free(text);
+}
+
 // Byte `at` of small_text gone (change 0), doubled (1) or another one (2 ..).
 static size_t change_byte(char *out, size_t at, int change) {
     size_t bytes = sizeof(small_text) - 1, rest = at + (change != 1), to = at + (change != 0);
@@ -461,6 +591,8 @@ static const struct wrong {
     {"\"counting\":\"engine\"", "\"counting\":\"charged\"", "passes[0]: run: pass 0"},
     {"\"cold\":true", "\"cold\":1", "info: \"cold\" is an integer, expected true or false"},
     {"\"cold\":true,", "", "info: \"cold\" is missing"},
+    {"\"cold\":true,", "\"cold\":true,\"recomputes\":1,", "info: \"recomputes\" is an integer"},
+    {"\"cold\":true,", "\"cold\":true,\"recomputes\":true,", "passes[1]: run: pass 1"},
     {"\"cpu\"", "\"0123456789abcdef\"", "info: \"device\" has 16 bytes, expected at most 15"},
     {"\"cpu\"", "\"a\\u0000b\"", "bad.json"},
     {"\"cpu\"", "\"\xff\"", "bad.json"},
@@ -545,6 +677,47 @@ static void every_wrong_field_is_refused_by_its_name(void **state) {
         if (!strstr(why, row->says) || strchr(why, '\n') || strncmp(why, "bad.json", 8) != 0)
             fail_msg("row %zu: %s: says \"%s\"", i, row->to, why);
     }
+}
+
+static void every_wrong_field_of_the_extras_is_refused_by_its_name(void **state) {
+    static const struct wrong rows[] = {
+        {"\"sweep\":{", "\"sweep\":7,\"x\":{", "\"sweep\" is an integer"},
+        {"\"prefill\":[", "\"prefil\":[", "sweep: \"prefill\" is missing"},
+        {"\"step\":[", "\"step\":{},\"x\":[", "sweep: \"step\" is an object"},
+        {"\"tokens\":1", "\"tokens\":0", "prefill[0]: \"tokens\" is 0"},
+        {"\"tokens\":64", "\"tokens\":1", "prefill point 1 is at 1 tokens"},
+        {"\"tokens\":64", "\"tokens\":1000000", "prefill point 1 is at 1000000"},
+        {"\"median_ns\":900", "\"median_ns\":9000", "prefill point 0 has p10"},
+        {"\"p10_ns\":890", "\"p10_ns\":-1", "prefill[0]: \"p10_ns\" is -1"},
+        {"\"p90_ns\":1000,", "", "prefill[0]: \"p90_ns\" is missing"},
+        {"\"count\":15", "\"count\":0", "step[0]: \"count\" is 0"},
+        {"\"floors\":{", "\"floors\":[],\"x\":{", "\"floors\" is an array"},
+        {"21500000000", "-1", "floors: \"read_bytes_s\" is -1"},
+        {"\"is_cached\":true", "\"is_cached\":1", "floors: \"is_cached\" is an integer"},
+        {"\"share_ppm\":512345", "\"share_ppm\":-2", "prefill: \"share_ppm\" is -2"},
+        {"\"decode\":{\"bytes\"", "\"decod\":{\"bytes\"", "floors: \"decode\" is missing"},
+        {"\"floor_ns\":267000", "\"floor_ns\":1.5", "decode: \"floor_ns\" is a number with"},
+    };
+    (void)state;
+    size_t bytes = 0;
+    char *good = small_with_extras(&bytes);
+    const char *inside = good + sizeof(small_text) - 4;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *at = strstr(inside, rows[i].from);
+        if (!at)
+            fail_msg("row %zu: %s is not there", i, rows[i].from);
+        char *text = malloc(bytes + 100);
+        assert_non_null(text);
+        int length = snprintf(text, bytes + 100, "%.*s%s%s", (int)(at - good), good, rows[i].to,
+                              at + strlen(rows[i].from));
+        struct run *run = NULL;
+        if (parse_exact(&run, text, (size_t)length))
+            fail_msg("row %zu: %s was accepted", i, rows[i].to);
+        if (!strstr(why, rows[i].says))
+            fail_msg("row %zu: says \"%s\"", i, why);
+        free(text);
+    }
+    free(good);
 }
 
 static void a_complete_run_must_have_an_answer(void **state) {
@@ -699,6 +872,11 @@ static int remove_folder(void **state) {
 static void a_saved_run_loads_again_and_replaces_what_was_there(void **state) {
     (void)state;
     struct run *run = small_run(), *back = NULL;
+    struct runfile_extras extras = small_extras(), extras_back;
+    assert_true(runfile_save_with(path_of("run.json"), run, &extras, why));
+    assert_true(runfile_load_with(&back, &extras_back, path_of("run.json"), why));
+    assert_memory_equal(&extras_back.sweep, &extras.sweep, sizeof(extras.sweep));
+    run_destroy(back);
     write_file(path_of("run.json"), "old");
     write_file(path_of("run.json.part"), "left by a crash");
     assert_true(runfile_save(path_of("run.json"), run, why));
@@ -800,6 +978,10 @@ static void places_that_cannot_hold_a_file_are_named(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_small_run_is_printed_exactly_so),
+        cmocka_unit_test(a_sweep_and_floors_are_kept_beside_the_run),
+        cmocka_unit_test(a_sweep_that_is_wrong_is_not_saved),
+        cmocka_unit_test(extras_cut_anywhere_are_refused),
+        cmocka_unit_test(every_wrong_field_of_the_extras_is_refused_by_its_name),
         cmocka_unit_test(a_run_comes_back_whole_and_is_printed_alike_again),
         cmocka_unit_test(nanoseconds_are_exact_over_the_whole_range),
         cmocka_unit_test(every_byte_of_a_token_comes_back),
