@@ -29,7 +29,9 @@ enum action {
     ACTION_PERIOD, // "." : blank in Show mode, else one frame on
     ACTION_UP,     // the focus of panel or lab; without any, faster and slower
     ACTION_DOWN,
-    ACTION_ENTER, // what has the focus
+    ACTION_ENTER,     // what has the focus
+    ACTION_SCROLL_UP, // a text that needs more than the panel's room
+    ACTION_SCROLL_DOWN,
     ACTION_FASTER,
     ACTION_SLOWER,
     ACTION_REAL_TIME,
@@ -119,6 +121,7 @@ struct stage_state {
     int list_focus;            // line of log or glossary, -1 = the one that belongs to now
     struct guess guess;
     int page;                         // of Lab
+    int scroll;                       // lines of the panel's text scrolled past
     int prompt_tokens, answer_tokens; // asked for; 0 = as the prompt has, to the end token
     bool can_measure;                 // there is an engine
     bool can_schedule;                // the lesson is a rule that has any length
@@ -136,6 +139,8 @@ struct actions_context {
     const struct lesson *lesson;        // NULL = none could be read
     // Of what is on the screen: panel or lab.
     int control_count, line_count, page_count;
+    int scroll_most;          // how far the panel's text scrolls, 0 = all of it shows
+    int first_term;           // of the glossary: the first one underlined in the panel, -1 = none
     enum panel_target target; // of the control in focus
     bool has_question;        // the step asks for a split, and it is not answered yet
 };

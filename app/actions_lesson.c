@@ -16,6 +16,7 @@ static struct stage_state at_place(struct stage_state state, struct lesson_place
         state.guess.is_split_set = false;
         state.focus = -1;
     }
+    state.scroll = 0;
     return actions_stopped_at(state, context->wall_ns,
                               lesson_step_ns(context->lesson, place, context->run));
 }

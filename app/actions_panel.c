@@ -171,6 +171,7 @@ static struct stage_state side_closed(struct stage_state state) {
         state.guess.stage = GUESS_OFF;
     state.side = SIDE_NONE;
     state.focus = -1;
+    state.scroll = 0;
     return state;
 }
 
@@ -218,9 +219,31 @@ static struct stage_state focus_moved(struct stage_state state, int direction,
     return state;
 }
 
+static int clamped(int value, int most) {
+    return value < 0 ? 0 : value < most ? value : most;
+}
+
+// With a clicker alone the rest of a long text comes before the next step.
+static bool by_scroll(struct stage_state *state, enum action action,
+                      const struct actions_context *context) {
+    enum { LINES = 3, PAGE = 8 };
+    int most = context->scroll_most;
+    int lines = action == ACTION_SCROLL_UP     ? -LINES
+                : action == ACTION_SCROLL_DOWN ? LINES
+                : action == ACTION_PAGE_NEXT   ? PAGE
+                                               : 0;
+    bool is_more = state->scroll < most;
+    if (lines == 0 || (action == ACTION_PAGE_NEXT && !is_more))
+        return false;
+    state->scroll = clamped(state->scroll + lines, most);
+    return true;
+}
+
 bool actions_by_focus(struct stage_state *state, enum action action,
                       const struct actions_context *context) {
     bool has_focus = state->focus >= 0 && state->focus < context->control_count;
+    if (by_scroll(state, action, context))
+        return true;
     switch (action) {
     case ACTION_UP:
     case ACTION_DOWN:
@@ -256,12 +279,14 @@ bool actions_by_focus(struct stage_state *state, enum action action,
 
 // --- What is open ---
 
-static struct stage_state opened(struct stage_state state, enum side side) {
+static struct stage_state opened(struct stage_state state, enum side side,
+                                 const struct actions_context *context) {
     state = side_closed(state);
     if (state.mode == MODE_LAB)
         state.mode = MODE_STAGE; // Lab has no panel; Tab leads back
     state.side = side;
-    state.list_focus = -1;
+    state.scroll = 0;
+    state.list_focus = side == SIDE_GLOSSARY ? context->first_term : -1;
     return state;
 }
 
@@ -292,7 +317,7 @@ bool actions_by_side(struct stage_state *state, enum action action,
         } else if (action == ACTION_EDIT && !(state->can_measure)) {
             *state = actions_toasted(*state, TOAST_NO_PROMPT);
         } else {
-            *state = opened(*state, rows[i].side);
+            *state = opened(*state, rows[i].side, context);
             if (action == ACTION_PREDICT)
                 *state = predicting(*state, context);
             if (action == ACTION_EDIT)

@@ -42,6 +42,7 @@ static void fill_view(struct frame *frame, const struct frame_source *source, in
     options.is_live = source->is_live;
     options.is_measuring = source->is_measuring;
     options.guess_ns = stage->guess.stage == GUESS_SET ? guess_ttft_ns(&stage->guess, run) : -1;
+    options.guess_decode_ppm = stage->guess.decode_ppm;
     if (run->state == RUN_OPEN)
         options.scale_ns = open_scale_ns(run_end_ns(run));
     frame->scale_ns = options.scale_ns;
@@ -95,6 +96,9 @@ static void fill_panel(struct frame *frame, const struct frame_source *source, i
     panel->prompt_tokens = stage->prompt_tokens;
     panel->answer_tokens = stage->answer_tokens;
     panel_fill(&frame->panel, panel);
+    frame->scroll_most = paint_panel_scroll_most(&frame->paint, &frame->panel);
+    frame->panel.block_scroll =
+        stage->scroll < frame->scroll_most ? stage->scroll : frame->scroll_most;
 }
 
 static void fill_lab(struct frame *frame, const struct frame_source *source, int64_t t_ns) {
@@ -157,11 +161,30 @@ static bool has_question(const struct frame *frame) {
     return false;
 }
 
+// The first underlined word of the panel, in the glossary.
+static int first_term(const struct frame *frame) {
+    const struct lesson *lesson = frame->panel_source.lesson;
+    for (int i = 0; frame->has_panel && i < frame->panel.block_count; i++) {
+        const char *begin = strchr(frame->panel.blocks[i].text, PANEL_TERM_BEGIN);
+        const char *end = begin ? strchr(begin, PANEL_TERM_END) : NULL;
+        char term[40];
+        size_t bytes = end ? (size_t)(end - begin - 1) : sizeof term;
+        if (bytes >= sizeof term)
+            continue;
+        memcpy(term, begin + 1, bytes);
+        term[bytes] = '\0';
+        return lesson_find_term(lesson, term);
+    }
+    return -1;
+}
+
 void frame_fill_context(struct actions_context *context, const struct frame *frame,
                         const struct stage_state *stage) {
     context->page_count = LAB_PAGES;
     context->control_count = frame->is_lab ? frame->lab.control_count : 0;
     context->line_count = 0;
+    context->scroll_most = frame->has_panel ? frame->scroll_most : 0;
+    context->first_term = first_term(frame);
     if (frame->has_panel) {
         context->control_count = panel_controls(&frame->panel_source);
         context->line_count = panel_lines(&frame->panel_source);

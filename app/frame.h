@@ -36,6 +36,7 @@ struct frame {
     struct cmdlist scene;
     bool has_panel, is_lab; // what was drawn
     int panel_cut;          // things of the panel that have no room
+    int scroll_most;        // lines that the panel's text scrolls
     int64_t scale_ns;       // what the stage's clock stands for
     struct panel_source panel_source;
 };

@@ -1,6 +1,8 @@
 // See hud.h.
 #include "hud.h"
 
+#include "render/wrap.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -138,6 +140,39 @@ static void put_lens(struct cmdlist *out, const struct hud *hud, const struct pa
     paint_text(out, paint->text, &label, text);
 }
 
+// What the glossary says of the word under the pointer, at the panel's foot: the stage
+// stays free, and so does the word.
+static void put_term(struct cmdlist *out, const struct hud *hud, const struct paint *paint) {
+    const struct layout *layout = paint->layout;
+    int pad = layout->unit_px, px = layout->small_px;
+    struct rect box = layout->panel;
+    struct wrap_style style = {FACE_WORDS, px, box.w - 2 * pad};
+    int line_h = px * 4 / 3, lines = wrap_count(paint->text, &style, hud->term_text, 16) + 1;
+    int height = lines * line_h + 2 * pad;
+    bool is_low = hud->pointer_y > box.y + box.h - height - line_h;
+    if (!is_low)
+        box.y += box.h - height;
+    box.h = height;
+    panel(out, paint, box);
+    struct paint_label label = {
+        .rect = {box.x + pad, box.y + pad, style.width_px, line_h},
+        .align = ALIGN_LEFT,
+        .face = FACE_STRONG,
+        .px = px,
+        .color = color(paint, COLOR_INK),
+    };
+    paint_text(out, paint->text, &label, hud->term);
+    label.face = FACE_WORDS;
+    struct wrap_line line = {0};
+    while (label.rect.y + 2 * line_h <= box.y + box.h &&
+           wrap_next(&line, paint->text, &style, hud->term_text, line.next)) {
+        char text[WRAP_LINE_BYTES + 1];
+        wrap_copy(text, hud->term_text, line.from, line.from + line.bytes);
+        label.rect.y += line_h;
+        paint_text(out, paint->text, &label, text);
+    }
+}
+
 void hud_paint(struct cmdlist *out, const struct hud *hud, const struct paint *paint) {
     if (hud->is_blank) {
         struct rect all = {0, 0, paint->layout->input.width_px, paint->layout->input.height_px};
@@ -148,6 +183,8 @@ void hud_paint(struct cmdlist *out, const struct hud *hud, const struct paint *p
         put_message(out, hud, paint);
     else if (hud->has_lens)
         put_lens(out, hud, paint);
+    if (hud->term && hud->term_text && paint->layout->panel.w > 0)
+        put_term(out, hud, paint);
     if (hud->is_help)
         put_help(out, paint);
     if (hud->toast && hud->toast[0])

@@ -13,7 +13,8 @@ struct hud {
     bool is_help;
     bool is_blank;            // everything black
     bool has_lens;            // there are columns on the screen
-    int pointer_x, pointer_y; // px of the output, -1 = away
+    const char *term, *term_text; // the glossary's word under the pointer; NULL = none
+    int pointer_x, pointer_y;     // px of the output, -1 = away
 };
 
 // `paint->view` may be unfilled when there is a message. Appends to `out`.

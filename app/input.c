@@ -26,6 +26,8 @@ static const struct key_row key_rows[] = {
     {SDLK_END, 0, ACTION_END, false},
     {SDLK_UP, 0, ACTION_UP, true},
     {SDLK_DOWN, 0, ACTION_DOWN, true},
+    {SDLK_UP, KMOD_CTRL, ACTION_SCROLL_UP, true},
+    {SDLK_DOWN, KMOD_CTRL, ACTION_SCROLL_DOWN, true},
     {SDLK_RETURN, 0, ACTION_ENTER, false},
     {SDLK_KP_ENTER, 0, ACTION_ENTER, false},
     {SDLK_TAB, 0, ACTION_MODE, false},

@@ -311,6 +311,7 @@ static void put_now(char *out, size_t bytes, const struct moment *at) {
     put_time(out, bytes, at, at->t_ns);
 }
 
+// "122 / 247 units": the unit once, both being written in the same.
 static void put_clock(char *out, size_t bytes, const struct moment *at) {
     char now[32], total[32];
     int64_t end_ns = total_ns(at->run);
@@ -320,6 +321,9 @@ static void put_clock(char *out, size_t bytes, const struct moment *at) {
     }
     scene_format_time(now, sizeof now, &at->run->info, at->t_ns, end_ns);
     scene_format_time(total, sizeof total, &at->run->info, end_ns, end_ns);
+    char *unit = strchr(now, ' '), *same = strchr(total, ' ');
+    if (unit && same && strcmp(unit, same) == 0)
+        *unit = '\0';
     snprintf(out, bytes, "%s / %s", now, total);
 }
 

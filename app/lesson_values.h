@@ -24,7 +24,7 @@
 //                (", 160 KiB", or "" where no bytes are known), cache_bytes,
 //                cache_read_bytes, entry_numbers, entry_bytes, entry_formula,
 //                cell_numbers, weight_bytes, step_bytes, layers
-//   times        time, clock ("97 units / 247 units"), run_total, time_left, prefill,
+//   times        time, clock ("97 / 247 units"), run_total, time_left, prefill,
 //                ttft, tpot, decode (so far), step_average, total (once complete),
 //                decode_share, prefill_share
 //   texts        prompt (its beginning), answer (so far, its end), device, model, unit

@@ -95,7 +95,10 @@
     X("predict.again", 44, "", false) \
     X("predict.hint", 150, "", false) \
     X("predict.set", 150, "ttft_guess decode_guess", false) \
+    X("predict.plays", 80, "", false) \
+    X("predict.came", 80, "", false) \
     /* The event log: one line each. */ \
+    X("log.quoted", 36, "text", false) \
     X("log.request", 90, "count", false) \
     X("log.chunk", 90, "count", false) \
     X("log.prefill", 90, "", false) \
@@ -141,13 +144,11 @@
     X("origin.measured", 36, "", false) \
     X("origin.modelled", 36, "", false) \
     X("origin.lesson", 36, "", false) \
-    /* The line at the foot, two runs side by side. */ \
+    /* The line at the foot. */ \
     X("foot.next", 150, "", false) \
     X("foot.chapter", 150, "title", false) \
     X("foot.end", 150, "", false) \
-    X("foot.takeaway", 36, "", false) \
-    X("compare.keep", 120, "", false) \
-    X("compare.kept", 120, "", false)
+    X("foot.takeaway", 36, "", false)
 // clang-format on
 
 #define RULE(key, most, extra, has_terms) {key, most, extra, has_terms},

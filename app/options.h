@@ -95,7 +95,7 @@ struct options {
     const char *json_path, *csv_path, *save_path; // "-" = stdout for json, csv
     bool text_only;
     bool is_sweep;    // over prompt lengths and contexts, too
-    bool is_observer; // what the window costs, too
+    bool is_observer; // what the marks cost a step, too
 };
 
 // Parses argv. The texts in `out` point into argv. False with `why` (one line:

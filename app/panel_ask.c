@@ -168,6 +168,10 @@ void panel_put_predict(struct panel *out, const struct panel_seen *seen) {
     panel_percent(decode, seen->guess.decode_ppm);
     panel_append(block, seen, ' ', "predict.set",
                  (const char *const[]){"ttft_guess", ttft, "decode_guess", decode, NULL});
-    if (may_tell(seen))
+    if (may_tell(seen)) {
         put_outcomes(out, seen);
+        panel_say(out->foot, sizeof out->foot, seen, "predict.came", NULL);
+    } else if (!seen->at_end) {
+        panel_say(out->foot, sizeof out->foot, seen, "predict.plays", NULL);
+    }
 }

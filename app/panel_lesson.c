@@ -61,8 +61,10 @@ void panel_put_parties(struct panel *out, const struct panel_seen *seen) {
 void panel_put_cache(struct panel *out, const struct panel_seen *seen) {
     struct panel_block *block = panel_add_block(out, seen, NULL);
     bool is_known = seen->run->info.origin != RUN_LESSON && run_cache_entry_bytes(seen->run) > 0;
-    if (block)
-        panel_append(block, seen, ' ', is_known ? "cache.entry" : "cache.unknown", NULL);
+    if (!block)
+        return;
+    block->is_optional = true;
+    panel_append(block, seen, ' ', is_known ? "cache.entry" : "cache.unknown", NULL);
 }
 
 // --- The page ---
@@ -79,9 +81,13 @@ static void put_title(struct panel *out, const struct panel_seen *seen) {
     snprintf(block->text, sizeof block->text, "%s", title);
 }
 
-static void put_blocks(struct panel *out, const struct lesson_page *page) {
-    for (int i = 0; i < page->block_count && out->block_count < PANEL_MAX_BLOCKS; i++) {
+// Of a question that has been answered only itself stays: what is to be thought over and
+// done before it gives way to what the run says.
+static void put_blocks(struct panel *out, const struct lesson_page *page, bool is_answered) {
+    int count = is_answered && page->block_count > 1 ? 1 : page->block_count;
+    for (int i = 0; i < count && out->block_count < PANEL_MAX_BLOCKS; i++) {
         struct panel_block *block = &out->blocks[out->block_count++];
+        block->is_optional = false;
         snprintf(block->heading, sizeof block->heading, "%s", page->blocks[i].heading);
         snprintf(block->text, sizeof block->text, "%s", page->blocks[i].text);
     }
@@ -134,7 +140,7 @@ void panel_put_lesson(struct panel *out, const struct panel_seen *seen) {
     out->title_tone = (uint8_t)(follows ? panel_tone(seen) : TONE_INK);
     if (page->shows & LESSON_PARTIES)
         panel_put_parties(out, seen);
-    put_blocks(out, page);
+    put_blocks(out, page, (page->shows & LESSON_SPLIT) && seen->guess.is_split_set);
     if (page->shows & LESSON_SPLIT)
         panel_put_split(out, seen);
     if (page->shows & LESSON_COUNTING)

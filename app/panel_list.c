@@ -27,9 +27,10 @@ static int first_kept(int total, int focus) {
 
 // --- The log ---
 
-// A token in quotes, or the bare name of a control token; one without is called as on
+// A token in the language's quotes, or the bare name of a control token; one without is called as on
 // the stage.
-static void put_token(char *out, size_t bytes, const struct run *run, int token) {
+static void put_token(char *out, size_t bytes, const struct panel_seen *seen, int token) {
+    const struct run *run = seen->run;
     static const char space[] = "\xE2\x96\x81"; // SentencePiece's
     enum { SPACE_BYTES = sizeof space - 1 };
     size_t length = 0;
@@ -47,7 +48,10 @@ static void put_token(char *out, size_t bytes, const struct run *run, int token)
     }
     char safe[PANEL_WORD_BYTES];
     gguf_printable(safe, sizeof safe, (struct gguf_string){text + skip, length - skip});
-    snprintf(out, bytes, run->tokens[token].is_control ? "%s" : "\xE2\x80\x9C%s\xE2\x80\x9D", safe);
+    if (run->tokens[token].is_control)
+        snprintf(out, bytes, "%s", safe);
+    else
+        panel_say(out, bytes, seen, "log.quoted", (const char *const[]){"text", safe, NULL});
 }
 
 static const char *key_of(const struct panel_seen *seen, int event) {
@@ -82,7 +86,7 @@ static void put_event(struct panel_line *out, const struct panel_seen *seen, int
     panel_count(number, pass->yields + 1);
     snprintf(text, sizeof text, "\xE2\x80\xA6");
     if (out->is_past && pass->yields >= 0)
-        put_token(text, sizeof text, run, run->info.prompt_tokens + pass->yields);
+        put_token(text, sizeof text, seen, run->info.prompt_tokens + pass->yields);
     panel_say(out->text, sizeof out->text, seen, key_of(seen, event),
               (const char *const[]){"count", count, "number", number, "text", text, NULL});
 }

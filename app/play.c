@@ -221,7 +221,10 @@ static bool load_lesson(struct player *player, const struct options *options, ch
     if (exhibit_lesson(&player->lesson, options, why))
         return true;
     // Without its lessons the program still shows; what was asked for must be there.
-    return !options->lesson_path && (!options->language || strcmp(options->language, "en") == 0);
+    if (options->lesson_path || (options->language && strcmp(options->language, "en") != 0))
+        return false;
+    fprintf(stderr, "tokendrip: note: %s\n", why);
+    return true;
 }
 
 static bool start(struct player *player, const struct options *options, int *code, char *why) {

@@ -109,6 +109,17 @@ static struct frame_source frame_source_of(const struct player *player, int64_t 
     return source;
 }
 
+static bool term_under_pointer(const struct player *player, struct lesson_term *out) {
+    const struct frame *frame = &player->easel->frame;
+    if (!frame->has_panel || player->pointer_x < frame->layout.panel.x)
+        return false;
+    struct frame_hit hit = frame_hit(frame, player->pointer_x, player->pointer_y);
+    int index = hit.part == FRAME_TERM ? lesson_find_term(player->lesson, hit.term) : -1;
+    if (index >= 0)
+        *out = lesson_term(player->lesson, index);
+    return index >= 0;
+}
+
 static void compose(struct player *player, int64_t wall_ns) {
     struct easel *easel = player->easel;
     const struct stage_state *stage = &player->stage;
@@ -128,6 +139,11 @@ static void compose(struct player *player, int64_t wall_ns) {
         .pointer_x = player->pointer_x,
         .pointer_y = player->pointer_y,
     };
+    struct lesson_term term;
+    if (term_under_pointer(player, &term)) {
+        hud.term = term.name;
+        hud.term_text = term.text;
+    }
     hud_paint(&easel->hud, &hud, &easel->frame.paint);
 }
 

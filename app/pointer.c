@@ -72,7 +72,8 @@ static struct stage_state dragged(struct stage_state state, const struct pointer
 
 // A notch of the wheel is a press of an arrow key on what lies under it.
 static struct stage_state turned(struct stage_state state, enum action *action,
-                                 const struct input_event *event, const struct frame *frame) {
+                                 const struct input_event *event, const struct frame *frame,
+                                 const struct actions_context *context) {
     struct frame_hit hit = frame_hit(frame, event->x, event->y);
     bool is_away = event->turn > 0;
     if (event->turn == 0)
@@ -82,6 +83,8 @@ static struct stage_state turned(struct stage_state state, enum action *action,
         *action = is_away ? ACTION_EVENT_NEXT : ACTION_EVENT_BACK;
     } else if (frame->has_panel && frame->panel.line_count > 0) {
         *action = is_away ? ACTION_UP : ACTION_DOWN;
+    } else if (context->scroll_most > 0) {
+        *action = is_away ? ACTION_SCROLL_UP : ACTION_SCROLL_DOWN;
     } else {
         *action = is_away ? ACTION_PAGE_BACK : ACTION_PAGE_NEXT;
     }
@@ -98,7 +101,7 @@ struct stage_state pointer_apply(struct stage_state state, struct pointer *point
     case INPUT_DRAG:
         return dragged(state, pointer, event, frame, context);
     case INPUT_WHEEL:
-        return turned(state, action, event, frame);
+        return turned(state, action, event, frame, context);
     default:
         *pointer = (struct pointer){0};
         return state;

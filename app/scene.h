@@ -20,6 +20,7 @@ struct scene_options {
                                // fall_ns says: steps and stills show the event as settled;
                                // INT64_MIN = none
     int64_t guess_ns;          // when the first token was guessed to come, <= 0 = no guess
+    int guess_decode_ppm;      // the guess of decode's share, with it
     struct playhead_rate rate; // for the stamp
     bool is_live;              // the stamp then says "live"
     bool is_measuring;         // the stamp then says "measuring"

@@ -96,7 +96,8 @@ static void put_clock_labels(struct view *view, const struct scene_seen *seen) {
                           seen->options->scale_ns, seen->options->scale_ns);
     if (view->guess_ppm >= 0) {
         put_figure(time, sizeof time, info, seen->options->guess_ns);
-        snprintf(view->guess_label, sizeof view->guess_label, "your guess: %s", time);
+        snprintf(view->guess_label, sizeof view->guess_label, "your guess: %s, decode %d %%", time,
+                 (seen->options->guess_decode_ppm + 5000) / 10000);
     }
     int64_t prefill_ns = prefill_end_ns(seen);
     if (prefill_ns >= 0) {

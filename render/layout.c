@@ -147,15 +147,26 @@ static void set_sizes(const struct layout *l, struct sizes *s) {
 // never wider than the second needs at body size: longer lines are hard to follow.
 enum { LEAST_LINE_TENTHS = 138, LONGEST_LINE_TENTHS = 190 };
 
+// The panel's share of the width: in a wide window 27 %, in one narrower than 3:2, where
+// the same words have to stand in fewer columns of the same height, 32 %; between the
+// two it goes evenly, so that a window being resized jumps nowhere.
+enum { WIDE_PANEL_PERMILLE = 270, NARROW_PANEL_PERMILLE = 320 };
+
+static int panel_permille(const struct sizes *s) {
+    int shape = (int)((int64_t)s->width * 1000 / s->height);
+    return clamp(NARROW_PANEL_PERMILLE - (shape - 1500) * 18 / 100, WIDE_PANEL_PERMILLE,
+                 NARROW_PANEL_PERMILLE);
+}
+
 // Beside the stage whatever the shape: in a window narrower than 4:3 the reference
-// follows the width, so that 26 characters stay about a quarter of it.
+// follows the width, so that 26 characters stay within the panel's share of it.
 static void set_panel(struct layout *l, struct sizes *s) {
     if (!l->input.has_panel)
         return;
     int pads = 2 * layout_panel_pad_px(l);
     int least = em(l->floor_px, LEAST_LINE_TENTHS) + pads;
     int most = em(l->body_px, LONGEST_LINE_TENTHS) + pads;
-    s->panel = clamp(part(s->width, 270), least, max(least, most));
+    s->panel = clamp(part(s->width, panel_permille(s)), least, max(least, most));
     s->panel_gap = part(s->reference, 20);
 }
 
@@ -165,9 +176,14 @@ static int stage_right(const struct layout *l, const struct sizes *s) {
 }
 
 // A column this wide shows its token on one line, with a little help from its
-// neighbours; 0.55 of it is enough on two lines in turn. An answer's columns that
-// are favoured over the prompt's get room for words on their own.
+// neighbours; 0.55 of it is enough on two lines in turn, beside a panel, where width is
+// dear, 0.5. An answer's columns that are favoured over the prompt's get room for words
+// on their own.
 enum { READABLE_EM_TENTHS = 28, GENEROUS_EM_TENTHS = 38 };
+
+static bool is_staggerable(const struct layout *l, int column_px, int readable_px) {
+    return column_px * 20 >= readable_px * (l->input.has_panel ? 10 : 11);
+}
 
 // Splits the grid's width between prompt and answer and says how much of the
 // headers can be shown. Equal columns are the truth of the cache and stay as long
@@ -179,7 +195,7 @@ static void split_columns(struct layout *l) {
     int readable = em(l->floor_px, READABLE_EM_TENTHS);
     int64_t equal = (int64_t)width * answer / columns;
     int64_t share = equal;
-    if (answer > 0 && width / columns * 20 < readable * 11) {
+    if (answer > 0 && !is_staggerable(l, width / columns, readable)) {
         int64_t most = max((int)equal, part(width, 600));
         share = (int64_t)answer * em(l->floor_px, GENEROUS_EM_TENTHS);
         share = share < equal ? equal : share > most ? most : share;
@@ -188,12 +204,12 @@ static void split_columns(struct layout *l) {
     int prompt_column = l->prompt_width_px / prompt;
     int answer_column = answer > 0 ? (int)share / answer : readable;
     bool can_list = columns <= LAYOUT_MAX_HEADERS;
-    l->headers = !can_list || prompt_column * 20 < readable * 11 ? HEADERS_NEWEST
-                 : prompt_column < readable                      ? HEADERS_STAGGERED
-                                                                 : HEADERS_TEXT;
-    l->answer_headers = !can_list || answer_column * 20 < readable * 11 ? HEADERS_NEWEST
-                        : answer_column * 20 < readable * 19            ? HEADERS_STAGGERED
-                                                                        : HEADERS_TEXT;
+    l->headers = !can_list || !is_staggerable(l, prompt_column, readable) ? HEADERS_NEWEST
+                 : prompt_column < readable                               ? HEADERS_STAGGERED
+                                                                          : HEADERS_TEXT;
+    l->answer_headers = !can_list || !is_staggerable(l, answer_column, readable) ? HEADERS_NEWEST
+                        : answer_column * 20 < readable * 19                     ? HEADERS_STAGGERED
+                                                                                 : HEADERS_TEXT;
     // Equal columns look alike, whatever rounding does to one of them.
     if (share == equal || l->answer_headers > l->headers)
         l->answer_headers = l->headers;

@@ -97,18 +97,46 @@ static bool is_note_beside(const struct panel_plan *plan) {
     return is_beside;
 }
 
+static bool has_bar_note(const struct panel_plan *plan) {
+    for (int i = 0; i < plan->panel->bar_count; i++)
+        if (plan->panel->bars[i].note[0] != '\0')
+            return true;
+    return false;
+}
+
+// Label, bar and value on one line, in columns as wide as the widest of each needs.
+struct bar_columns {
+    int label, bar, value; // px
+};
+static struct bar_columns bar_columns_of(const struct panel_plan *plan) {
+    struct bar_columns columns = {0};
+    for (int i = 0; i < plan->panel->bar_count; i++) {
+        columns.label = max(columns.label, width_of(plan, FACE_WORDS, plan->panel->bars[i].label));
+        columns.value = max(columns.value, width_of(plan, FACE_STRONG, plan->panel->bars[i].value));
+    }
+    columns.bar = plan->inner.w - columns.label - columns.value - plan->type.px;
+    return columns;
+}
+
+// Only where a bar is still long enough to be compared with another, and where notes
+// don't have room behind their labels, which takes less height.
+static bool is_bar_inline(const struct panel_plan *plan) {
+    bool is_saving = !has_bar_note(plan) || !is_note_beside(plan);
+    return plan->type.is_inline && is_saving && bar_columns_of(plan).bar >= 5 * plan->type.px;
+}
+
 static int bar_px(const struct panel_plan *plan) {
-    return plan->type.px * 4 / 5;
+    return plan->type.px * (plan->type.is_inline ? 7 : 8) / 10;
 }
 
 // The same for all of them, so that they stand evenly.
 static int bar_height(const struct panel_plan *plan) {
-    bool has_note = false;
-    for (int i = 0; i < plan->panel->bar_count; i++)
-        has_note = has_note || plan->panel->bars[i].note[0] != '\0';
-    has_note = has_note && !is_note_beside(plan);
-    int lines = (is_bar_wide(plan) ? 1 : 2) + (has_note ? 1 : 0);
-    return lines * plan->type.line_px + bar_px(plan) + label_gap(plan);
+    int note = has_bar_note(plan) ? plan->type.line_px : 0;
+    if (is_bar_inline(plan))
+        return plan->type.line_px + note;
+    int lines = is_bar_wide(plan) ? 1 : 2;
+    return lines * plan->type.line_px + (is_note_beside(plan) ? 0 : note) + bar_px(plan) +
+           label_gap(plan);
 }
 
 int paint_panel_want_bars(const struct panel_plan *plan) {
@@ -116,29 +144,51 @@ int paint_panel_want_bars(const struct panel_plan *plan) {
     return count == 0 ? 0 : count * bar_height(plan) + (count - 1) * plan->type.pad_px;
 }
 
+static void place_bar_inline(const struct panel_plan *plan, struct panel_bar_box *box,
+                             struct rect row) {
+    struct bar_columns columns = bar_columns_of(plan);
+    int gap = plan->type.px / 2, height = bar_px(plan);
+    box->label = box->bar = box->value = box->note = row;
+    box->label.w = columns.label;
+    box->bar.x += columns.label + gap;
+    box->bar.y += (row.h - height) / 2;
+    box->bar.w = columns.bar;
+    box->bar.h = height;
+    box->value.x = row.x + row.w - columns.value;
+    box->value.w = columns.value;
+    box->note.y += row.h;
+}
+
+static void place_bar(struct panel_plan *plan, int i, struct rect row) {
+    struct panel_bar_box *box = &plan->bars[i];
+    const struct panel_bar *bar = &plan->panel->bars[i];
+    if (is_bar_wide(plan)) {
+        split_line(plan, row, bar->value, &box->label, &box->value);
+    } else {
+        box->label = row;
+        row.y += row.h;
+        box->value = row;
+    }
+    box->bar = (struct rect){row.x, row.y + row.h + label_gap(plan), row.w, bar_px(plan)};
+    box->note = (struct rect){row.x, box->bar.y + box->bar.h, row.w, row.h};
+    if (!is_note_beside(plan))
+        return;
+    int used = width_of(plan, FACE_WORDS, bar->label);
+    box->note = box->label;
+    box->note.x += used + plan->type.px / 2;
+    box->note.w = box->value.x - plan->type.px / 2 - box->note.x;
+    box->label.w = used;
+}
+
 void paint_panel_place_bars(struct panel_plan *plan, struct rect room) {
     int height = bar_height(plan), line = plan->type.line_px;
-    bool is_wide = is_bar_wide(plan), is_beside = is_note_beside(plan);
     for (int i = 0; i < plan->panel->bar_count; i++) {
-        struct panel_bar_box *box = &plan->bars[i];
         struct rect row = {room.x, room.y + i * (height + plan->type.pad_px), room.w, line};
-        box->is_shown = row.y + height <= room.y + room.h;
-        if (is_wide) {
-            split_line(plan, row, plan->panel->bars[i].value, &box->label, &box->value);
-        } else {
-            box->label = row;
-            row.y += line;
-            box->value = row;
-        }
-        box->bar = (struct rect){row.x, row.y + line + label_gap(plan), row.w, bar_px(plan)};
-        box->note = (struct rect){row.x, box->bar.y + box->bar.h, row.w, line};
-        if (is_beside) {
-            int used = width_of(plan, FACE_WORDS, plan->panel->bars[i].label);
-            box->note = box->label;
-            box->note.x += used + plan->type.px / 2;
-            box->note.w = box->value.x - plan->type.px / 2 - box->note.x;
-            box->label.w = used;
-        }
+        plan->bars[i].is_shown = row.y + height <= room.y + room.h;
+        if (is_bar_inline(plan))
+            place_bar_inline(plan, &plan->bars[i], row);
+        else
+            place_bar(plan, i, row);
     }
 }
 
@@ -168,7 +218,8 @@ void paint_panel_draw_bars(struct panel_plan *plan) {
                          color_of(plan, COLOR_INK));
         }
         put(plan, box->label, ALIGN_LEFT, FACE_WORDS, color_of(plan, COLOR_INK), bar->label);
-        put(plan, box->value, is_bar_wide(plan) ? ALIGN_RIGHT : ALIGN_LEFT, FACE_STRONG,
+        bool is_right = is_bar_wide(plan) || is_bar_inline(plan);
+        put(plan, box->value, is_right ? ALIGN_RIGHT : ALIGN_LEFT, FACE_STRONG,
             color_of(plan, COLOR_INK), bar->value);
         put(plan, box->note, ALIGN_LEFT, FACE_WORDS, color_of(plan, COLOR_QUIET), bar->note);
     }
@@ -177,7 +228,7 @@ void paint_panel_draw_bars(struct panel_plan *plan) {
 // --- controls ---
 
 static int knob_px(const struct panel_plan *plan) {
-    return plan->type.px * 11 / 10 / 2 * 2;
+    return plan->type.px * (plan->type.is_inline ? 9 : 11) / 10 / 2 * 2;
 }
 
 // A mark's words have their line from the first: a split is there to be compared.

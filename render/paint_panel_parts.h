@@ -29,6 +29,7 @@ struct panel_type {
     int gap_px;     // between sections and blocks
     int pad_px;     // inside cards, and around a control for its ring
     bool is_run_in; // headings stand at the beginning of their text's first line
+    bool is_inline; // so do the words of bars and tracks, where all of them have room
 };
 
 // One line of running text.
@@ -88,6 +89,7 @@ struct panel_plan {
     const struct panel *panel;
     struct cmdlist *out; // NULL: nothing is drawn, only placed
     struct panel_type type;
+    bool leaves_out;   // blocks that are optional have no room
     struct rect inner; // within the border
     struct rect sections[SECTION_COUNT];
     int row_count;
@@ -117,6 +119,10 @@ struct panel_words {
 // Lines that the words need at this width, at most `most`.
 int paint_panel_lines(const struct panel_plan *plan, const struct panel_words *words, int width_px,
                       int most);
+// Whether the words can begin on a line that has only so much room: with a whole word;
+// of a list, with its first line, since one that is broken reads as two.
+bool paint_panel_can_begin(const struct panel_plan *plan, const struct panel_words *words,
+                           int room_px);
 // Places as many lines as the room has height for; returns the height taken in px.
 int paint_panel_place(struct panel_plan *plan, const struct panel_words *words, struct rect room);
 void paint_panel_draw_row(const struct panel_plan *plan, const struct panel_row *row);

@@ -17,25 +17,34 @@ static int max(int a, int b) {
     return a > b ? a : b;
 }
 
-// From generous to dense: the text size between body and floor, and heights in
-// percent of it.
+// From generous to dense: the text size between body and floor, heights in percent of
+// it, headings before their texts or in them, words before bars and tracks or beside
+// them, and whether optional blocks are left out. Size comes before form: what is read
+// from the back row is the letters.
 struct fit {
     int shrink; // 0 = body size, 2 = the floor
     int line, gap, pad;
-    bool is_run_in;
+    bool is_run_in, is_inline, leaves_out;
 };
 static const struct fit FITS[] = {
-    {0, 138, 80, 70, false}, {1, 138, 75, 70, false}, {1, 130, 55, 55, false},
-    {2, 134, 60, 55, false}, {2, 127, 40, 45, false}, {2, 130, 45, 40, true},
-    {2, 125, 25, 34, true},
+    {0, 138, 80, 70, false, false, false}, {1, 138, 75, 70, false, false, false},
+    {1, 130, 55, 55, false, false, false}, {1, 130, 45, 45, true, false, false},
+    {1, 130, 45, 45, true, false, true},   {2, 134, 60, 55, false, false, false},
+    {2, 130, 45, 40, true, false, false},  {2, 130, 45, 40, true, false, true},
+    {2, 125, 25, 34, true, false, true},   {2, 125, 25, 34, true, true, true},
+    {2, 118, 20, 25, true, true, true},
 };
 enum { FIT_COUNT = sizeof FITS / sizeof FITS[0] };
 
 static struct panel_type type_of(const struct layout *layout, const struct fit *fit) {
     int body = layout->body_px, floor_px = layout->floor_px;
     int px = fit->shrink == 0 ? body : fit->shrink == 1 ? (body + floor_px) / 2 : floor_px;
-    return (struct panel_type){px, (px * fit->line + 99) / 100, px * fit->gap / 100,
-                               px * fit->pad / 100, fit->is_run_in};
+    return (struct panel_type){px,
+                               (px * fit->line + 99) / 100,
+                               px * fit->gap / 100,
+                               px * fit->pad / 100,
+                               fit->is_run_in,
+                               fit->is_inline};
 }
 
 static struct panel_words title_words(const struct panel_plan *plan) {
@@ -56,11 +65,13 @@ static struct panel_words heading_words(const struct panel_plan *plan, int block
 // The width of a heading that stands on its text's first line; 0: it doesn't, or is
 // too long to.
 static int run_in_px(const struct panel_plan *plan, int block) {
-    const char *heading = plan->panel->blocks[block].heading;
-    int px = plan->type.px, width = text_width_px(plan->paint->text, FACE_STRONG, px, heading);
+    const struct panel_block *of = &plan->panel->blocks[block];
+    struct panel_words text = {of->text, FACE_WORDS, 0, 0};
+    int px = plan->type.px, width = text_width_px(plan->paint->text, FACE_STRONG, px, of->heading);
+    int beside = width + px / 2;
     bool has_room = plan->type.is_run_in && width > 0 && width < plan->inner.w * 3 / 5 &&
-                    plan->panel->blocks[block].text[0] != '\0';
-    return has_room ? width + px * 3 / 5 : 0;
+                    paint_panel_can_begin(plan, &text, plan->inner.w - beside);
+    return has_room ? beside : 0;
 }
 
 static struct panel_words block_words(const struct panel_plan *plan, int block) {
@@ -74,11 +85,18 @@ static int words_height(const struct panel_plan *plan, struct panel_words words)
     return paint_panel_lines(plan, &words, plan->inner.w, MOST_LINES) * plan->type.line_px;
 }
 
+static bool is_left_out(const struct panel_plan *plan, int block) {
+    return plan->leaves_out && plan->panel->blocks[block].is_optional;
+}
+
 static int want_blocks(const struct panel_plan *plan) {
     int height = 0;
-    for (int i = 0; i < plan->panel->block_count; i++)
-        height += (i > 0 ? plan->type.gap_px : 0) + words_height(plan, block_words(plan, i)) +
+    for (int i = 0; i < plan->panel->block_count; i++) {
+        if (is_left_out(plan, i))
+            continue;
+        height += (height > 0 ? plan->type.gap_px : 0) + words_height(plan, block_words(plan, i)) +
                   (run_in_px(plan, i) > 0 ? 0 : words_height(plan, heading_words(plan, i)));
+    }
     return height;
 }
 
@@ -183,9 +201,12 @@ static void stack(struct panel_plan *plan, int heights[SECTION_COUNT]) {
 // All rows of the blocks from y down, whether they have room or not; returns the end.
 static int flow_blocks(struct panel_plan *plan, struct rect room, int y) {
     enum { ENDLESS_PX = 1 << 24 };
+    int top = y;
     for (int i = 0; i < plan->panel->block_count; i++) {
+        if (is_left_out(plan, i))
+            continue;
         struct panel_words heading = heading_words(plan, i), text = block_words(plan, i);
-        y += i > 0 ? plan->type.gap_px : 0;
+        y += y > top ? plan->type.gap_px : 0;
         struct rect rest = {room.x, y, room.w, ENDLESS_PX};
         int heading_px = paint_panel_place(plan, &heading, rest);
         y += text.indent_px > 0 ? 0 : heading_px;
@@ -254,6 +275,17 @@ static void place_sections(struct panel_plan *plan) {
     }
 }
 
+// The most generous type at which everything has room, or the densest.
+static void fit(struct panel_plan *plan, int want[SECTION_COUNT], int least[SECTION_COUNT]) {
+    for (int i = 0; i < FIT_COUNT; i++) {
+        plan->type = type_of(plan->paint->layout, &FITS[i]);
+        plan->leaves_out = FITS[i].leaves_out;
+        measure(plan, want, least);
+        if (total(plan, want) <= plan->inner.h)
+            return;
+    }
+}
+
 bool paint_panel_plan(struct panel_plan *plan, const struct paint *paint,
                       const struct panel *panel) {
     const struct layout *layout = paint->layout;
@@ -277,12 +309,7 @@ bool paint_panel_plan(struct panel_plan *plan, const struct paint *paint,
     if (plan->inner.w <= 0 || plan->inner.h <= 0)
         return false;
     int want[SECTION_COUNT], least[SECTION_COUNT];
-    for (int i = 0; i < FIT_COUNT; i++) {
-        plan->type = type_of(layout, &FITS[i]);
-        measure(plan, want, least);
-        if (total(plan, want) <= plan->inner.h)
-            break;
-    }
+    fit(plan, want, least);
     shrink(plan, want, least);
     stack(plan, want);
     place_sections(plan);

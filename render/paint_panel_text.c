@@ -15,6 +15,19 @@ int paint_panel_lines(const struct panel_plan *plan, const struct panel_words *w
     return 1 + wrap_count(plan->paint->text, &style, words->utf8 + line.next, most - 1);
 }
 
+bool paint_panel_can_begin(const struct panel_plan *plan, const struct panel_words *words,
+                           int room_px) {
+    const char *utf8 = words->utf8;
+    struct wrap_style style = {words->face, plan->type.px, room_px};
+    struct wrap_line line;
+    if (room_px <= 0 || !wrap_next(&line, plan->paint->text, &style, utf8, 0))
+        return false;
+    if (strchr(utf8, '\n'))
+        return utf8[line.next - 1] == '\n' || utf8[line.next] == '\0';
+    int end = line.from + line.bytes;
+    return utf8[end] == '\0' || utf8[end] == ' ' || (end > 0 && utf8[end - 1] == '-');
+}
+
 // Whether a term is open behind bytes [from, to).
 static bool term_goes_on(const char *utf8, int from, int to, bool is_open) {
     for (int i = from; i < to; i++)
@@ -166,29 +179,20 @@ static int half_width(const struct panel_plan *plan) {
     return (plan->inner.w - plan->type.pad_px) / 2;
 }
 
-static int name_width(const struct panel_plan *plan, int party) {
-    return text_width_px(plan->paint->text, FACE_STRONG, plan->type.px,
-                         plan->panel->parties[party].name);
+// In the denser fits there are no cards but signs and words alone, a party being one
+// run of text.
+static bool is_bare(const struct panel_plan *plan) {
+    return plan->type.is_run_in;
 }
 
 // The cards stand side by side when both names have room; else one below the other.
 static bool is_side_by_side(const struct panel_plan *plan) {
     int width = half_width(plan) - 2 * plan->type.pad_px - sign_px(plan);
-    if (plan->panel->party_count != 2)
+    if (is_bare(plan) || plan->panel->party_count != 2)
         return false;
     struct panel_words first = name_words(plan, 0), second = name_words(plan, 1);
     return paint_panel_lines(plan, &first, width, 2) < 2 &&
            paint_panel_lines(plan, &second, width, 2) < 2;
-}
-
-// In the densest fit there are no cards but signs and words alone.
-static bool is_bare(const struct panel_plan *plan) {
-    return plan->type.is_run_in && !is_side_by_side(plan);
-}
-
-// Without a card the words stand below each other, beside the sign.
-static int state_indent(const struct panel_plan *plan) {
-    return is_bare(plan) ? sign_px(plan) : 0;
 }
 
 static int card_width(const struct panel_plan *plan) {
@@ -199,24 +203,53 @@ static int card_width(const struct panel_plan *plan) {
 // the first, so that another one moves nothing.
 struct party_lines {
     int name, state;
-    int state_x; // px from where the name begins; > 0: on the name's line
+    int state_x; // px from where the name begins; > 0: it goes on in the name's last line
+    int all;     // lines of both together
 };
 
-static struct party_lines lines_of(const struct panel_plan *plan, int party) {
+static int last_line_px(const struct panel_plan *plan, const struct panel_words *words,
+                        int width_px) {
+    struct wrap_style style = {words->face, plan->type.px, width_px};
+    struct wrap_line line = {0};
+    for (int at = 0; wrap_next(&line, plan->paint->text, &style, words->utf8, at);)
+        at = line.next;
+    return wrap_width_px(plan->paint->text, &style, words->utf8, line.from, line.from + line.bytes);
+}
+
+enum { MOST_NAME_LINES = 2, MOST_STATE_LINES = 4 };
+
+// Bare, the state goes on behind the name, and wraps beside the sign.
+static struct party_lines bare_lines_of(const struct panel_plan *plan, int party) {
     struct panel_words name = name_words(plan, party), state = state_words(plan, party);
-    int pads = is_bare(plan) ? 0 : 2 * plan->type.pad_px, width = card_width(plan) - pads;
-    int beside = name_width(plan, party) + plan->type.px / 2;
-    int room = width - sign_px(plan) - beside;
-    if (is_bare(plan) && room > 0 && paint_panel_lines(plan, &state, room, 2) < 2)
-        return (struct party_lines){1, 0, beside};
+    int width = plan->inner.w - sign_px(plan);
+    struct party_lines lines = {.name = paint_panel_lines(plan, &name, width, MOST_NAME_LINES + 1)};
+    int beside = last_line_px(plan, &name, width) + plan->type.px / 2;
+    bool is_whole = lines.name > 0 && lines.name <= MOST_NAME_LINES;
+    if (is_whole && paint_panel_can_begin(plan, &state, width - beside))
+        lines.state_x = state.indent_px = beside;
+    if (lines.name > MOST_NAME_LINES)
+        lines.name = MOST_NAME_LINES;
+    lines.state = paint_panel_lines(plan, &state, width, MOST_STATE_LINES);
+    lines.all = lines.name + lines.state - (lines.state_x > 0);
+    if (lines.all < 1)
+        lines.all = 1; // the sign needs it
+    return lines;
+}
+
+static struct party_lines lines_of(const struct panel_plan *plan, int party) {
+    if (is_bare(plan))
+        return bare_lines_of(plan, party);
+    struct panel_words name = name_words(plan, party), state = state_words(plan, party);
+    int width = card_width(plan) - 2 * plan->type.pad_px;
     struct party_lines lines = {
-        .name = paint_panel_lines(plan, &name, width - sign_px(plan), 2),
-        .state = paint_panel_lines(plan, &state, width - state_indent(plan), 4),
+        .name = paint_panel_lines(plan, &name, width - sign_px(plan), MOST_NAME_LINES),
+        .state = paint_panel_lines(plan, &state, width, MOST_STATE_LINES),
     };
     if (lines.name < 1)
         lines.name = 1; // the sign needs it
     if (is_side_by_side(plan) && lines.state < 2)
         lines.state = 2;
+    lines.all = lines.name + lines.state;
     return lines;
 }
 
@@ -224,16 +257,21 @@ static struct party_lines lines_of(const struct panel_plan *plan, int party) {
 static int card_height(const struct panel_plan *plan, int party) {
     int most = 0, pad = is_bare(plan) ? 0 : plan->type.pad_px;
     for (int i = 0; i < plan->panel->party_count; i++) {
-        struct party_lines lines = lines_of(plan, i);
-        bool counts = i == party || !is_bare(plan);
-        if (counts && lines.name + lines.state > most)
-            most = lines.name + lines.state;
+        int lines = i == party || !is_bare(plan) ? lines_of(plan, i).all : 1;
+        most = lines > most ? lines : most;
     }
     return most * plan->type.line_px + pad;
 }
 
+// Of one with a mark in it, which is as high as a line of text that is not dense.
+static int sign_height(const struct panel_plan *plan) {
+    int least = (plan->type.px * 5 + 3) / 4;
+    return plan->type.line_px > least ? plan->type.line_px : least;
+}
+
 static int card_gap(const struct panel_plan *plan) {
-    return is_bare(plan) ? 0 : plan->type.pad_px * 2 / 3;
+    int missing = sign_height(plan) - plan->type.line_px; // signs keep apart
+    return is_bare(plan) ? (missing > 0 ? missing : 0) : plan->type.pad_px * 2 / 3;
 }
 
 int paint_panel_want_parties(const struct panel_plan *plan) {
@@ -251,11 +289,11 @@ static void place_party(struct panel_plan *plan, int party, struct rect card) {
     plan->cards[party] = (struct panel_card){card, {x, y, sign, line}};
     struct rect room = {x + sign, y, wide - sign, lines.name * line};
     paint_panel_place(plan, &name, room);
-    if (lines.state_x > 0)
-        room = (struct rect){x + sign + lines.state_x, y, wide - sign - lines.state_x, line};
-    else
-        room = (struct rect){x + state_indent(plan), y + lines.name * line,
-                             wide - state_indent(plan), lines.state * line};
+    state.indent_px = lines.state_x;
+    if (!is_bare(plan))
+        room = (struct rect){x, y, wide, 0};
+    room.y = y + (lines.name - (lines.state_x > 0)) * line;
+    room.h = lines.state * line;
     paint_panel_place(plan, &state, room);
 }
 
@@ -279,7 +317,7 @@ static void draw_sign(struct panel_plan *plan, const struct panel_party *party, 
     int size = plan->type.px * 4 / 5;
     struct rect disc = {row.x, row.y + (row.h - size) / 2, size, size};
     if (!party->is_well) {
-        size = row.h;
+        size = sign_height(plan);
         disc = (struct rect){row.x, row.y + (row.h - size) / 2, size, size};
         cmdlist_round(plan->out, disc, layout->unit_px / 3, paint_color(plan->paint, COLOR_INK));
         struct paint_label mark = {.rect = disc,

@@ -104,6 +104,7 @@ uint64_t panel_hash(const struct panel *panel) {
     for (int i = 0; i < panel->block_count; i++) {
         hash = mix_text(hash, panel->blocks[i].heading, sizeof panel->blocks[i].heading);
         hash = mix_text(hash, panel->blocks[i].text, sizeof panel->blocks[i].text);
+        hash = mix(hash, panel->blocks[i].is_optional);
     }
     hash = mix(hash, panel->bar_count);
     for (int i = 0; i < panel->bar_count; i++)

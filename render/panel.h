@@ -27,7 +27,7 @@ enum {
 
 // Who takes part: the application, the model on its device.
 struct panel_party {
-    char name[40];  // "Application"
+    char name[64];  // "Application"
     char state[48]; // "waits for the first token"
     bool acts;      // it is the one that works now: its outline is strong
     bool is_well;   // false: a sign and the state say what is wrong
@@ -37,6 +37,7 @@ struct panel_party {
 struct panel_block {
     char heading[40];            // "What happens"; "" = none
     char text[PANEL_TEXT_BYTES]; // wraps; "\n" begins a new line
+    bool is_optional;            // left out, uncounted, where text would get too dense
 };
 
 // A time or a number of bytes in parts, beside others on one scale.

@@ -573,6 +573,46 @@ static void without_a_model_there_is_no_prompt_to_type(void **state) {
     run_destroy(run);
 }
 
+static void a_clicker_reads_a_long_text_to_its_end_before_the_next_step(void **state) {
+    (void)state;
+    struct lesson *lesson = the_lesson();
+    struct run *run = random_run(8, &small);
+    struct actions_context context = with_lesson(run, lesson);
+    struct stage_state stage = lesson_for(run, &context);
+    context.scroll_most = 11;
+    int64_t before_ns = moment(&stage);
+    stage = actions_apply(stage, ACTION_PAGE_NEXT, &context);
+    assert_int_equal(stage.scroll, 8);
+    stage = actions_apply(stage, ACTION_PAGE_NEXT, &context);
+    assert_int_equal(stage.scroll, 11);
+    assert_int_equal(moment(&stage), before_ns);
+    struct stage_state on = actions_apply(stage, ACTION_PAGE_NEXT, &context);
+    assert_true(moment(&on) > before_ns);
+    assert_int_equal(on.scroll, 0);
+    stage = actions_apply(stage, ACTION_SCROLL_UP, &context);
+    assert_int_equal(stage.scroll, 8);
+    for (int i = 0; i < 5; i++)
+        stage = actions_apply(stage, ACTION_SCROLL_UP, &context);
+    assert_int_equal(stage.scroll, 0);
+    stage = actions_apply(stage, ACTION_EVENT_NEXT, &context); // the arrow goes on at once
+    assert_true(moment(&stage) > before_ns);
+    lesson_destroy(lesson);
+    run_destroy(run);
+}
+
+static void the_glossary_opens_at_a_word_of_the_page(void **state) {
+    (void)state;
+    struct lesson *lesson = the_lesson();
+    struct run *run = random_run(8, &small);
+    struct actions_context context = with_lesson(run, lesson);
+    context.first_term = 5;
+    struct stage_state stage = actions_apply(stage_for(run), ACTION_GLOSSARY, &context);
+    assert_int_equal(stage.side, SIDE_GLOSSARY);
+    assert_int_equal(stage.list_focus, 5);
+    lesson_destroy(lesson);
+    run_destroy(run);
+}
+
 static void sliders_and_the_switch_go_where_the_mouse_is(void **state) {
     (void)state;
     struct run *run = random_run(8, &small);
@@ -637,6 +677,8 @@ int main(void) {
         cmocka_unit_test(the_button_sets_both_guesses_and_then_asks_again),
         cmocka_unit_test(a_guess_that_is_left_is_no_guess),
         cmocka_unit_test(without_a_model_there_is_no_prompt_to_type),
+        cmocka_unit_test(a_clicker_reads_a_long_text_to_its_end_before_the_next_step),
+        cmocka_unit_test(the_glossary_opens_at_a_word_of_the_page),
         cmocka_unit_test(sliders_and_the_switch_go_where_the_mouse_is),
         cmocka_unit_test(every_action_has_a_line_of_help_or_a_twin),
     };

@@ -71,7 +71,7 @@ static void module_7_is_nine_steps_with_their_lines(void **state) {
     static const char *const titles[] = {
         "Step 1 of 9 · request", "Step 2 of 9 · prefill", "Step 3 of 9 · decode, charged",
         "Step 4 of 9 · decode",  "Step 5 of 9 · decode",  "Step 6 of 9 · decode",
-        "Step 7 of 9 · decode",  "Step 8 of 9 · decode",  "Step 9 of 9 · decode, the last step"};
+        "Step 7 of 9 · decode",  "Step 8 of 9 · decode",  "Step 9 of 9 · decode, last step"};
     enum { STEPS = sizeof lines / sizeof lines[0] };
     (void)state;
     struct lesson *lesson = load("en");
@@ -96,15 +96,15 @@ static void what_changes_has_cache_clock_and_answer_in_every_language(void **sta
     static const struct {
         const char *cache, *clock, *answer;
     } steps[] = {
-        {"KV", "0 units / 247 units", ""},
-        {"0 → 18 ", "\n72 units", "—"},
-        {"18 ", "97 units / 247 units", "Your"},
-        {"18 → 19 ", "122 units", "Your par"},
-        {"19 → 20 ", "147 units", "Your parcel"},
-        {"20 → 21 ", "172 units", "Your parcel arrives"},
-        {"21 → 22 ", "197 units", "Your parcel arrives today"},
-        {"22 → 23 ", "222 units", "Your parcel arrives today."},
-        {"23 → 24 ", "247 units / 247 units", "Your parcel arrives today."},
+        {"KV", "0 / 247 units", ""},
+        {"0 → 18 ", "\n72 / 247 units", "—"},
+        {"18 ", "97 / 247 units", "Your"},
+        {"18 → 19 ", "122 / 247 units", "Your par"},
+        {"19 → 20 ", "147 / 247 units", "Your parcel"},
+        {"20 → 21 ", "172 / 247 units", "Your parcel arrives"},
+        {"21 → 22 ", "197 / 247 units", "Your parcel arrives today"},
+        {"22 → 23 ", "222 / 247 units", "Your parcel arrives today."},
+        {"23 → 24 ", "247 / 247 units", "Your parcel arrives today."},
     };
     (void)state;
     struct run *run = run_of("module-7", RUN_CHARGED, 0, 0);

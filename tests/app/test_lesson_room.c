@@ -10,6 +10,7 @@
 
 #include "app/frame.h"
 #include "panel_fixture.h"
+#include "render/wrap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +26,8 @@ enum { LANGUAGE_COUNT = sizeof LANGUAGES / sizeof LANGUAGES[0] };
 
 // How a page can be met.
 struct meeting {
-    enum counting_of { COUNT_ENGINE, COUNT_CHARGED } counting;
     bool is_film, can_measure, is_split_set;
+    const struct run *before; // another run to compare with, NULL = none
 };
 
 static int open_bench(void **state) {
@@ -66,8 +67,8 @@ static void add_pass(struct run *run, struct run_pass pass, int64_t length_ns) {
         assert_true(run_add_mark(run, pass.start_ns + length_ns * stage / run_stages(run), why));
 }
 
-// As long names of devices as there are, and times that need all their digits.
-static struct run *bundled_run(const char *device, const char *device_name) {
+// A device with a long name, and times that need all their digits.
+static struct run *bundled_run(void) {
     struct run_info info = {.origin = RUN_MEASURED,
                             .counting = RUN_ENGINE,
                             .threads = 16,
@@ -81,8 +82,8 @@ static struct run *bundled_run(const char *device, const char *device_name) {
                             .answer_limit = ANSWER_COUNT};
     struct run *run = NULL;
     char why[256];
-    strcpy(info.device, device);
-    strcpy(info.device_name, device_name);
+    strcpy(info.device, "cuda:0");
+    strcpy(info.device_name, "NVIDIA H100 80GB HBM3");
     strcpy(info.model, "bundled");
     assert_true(run_create(&run, &info, 1, why));
     for (int i = 0; i < PROMPT_COUNT; i++)
@@ -111,7 +112,8 @@ static void compose(const struct run *run, const struct stage_state *stage, int6
         .panel = {.lesson = lesson,
                   .longest_prompt = 1024,
                   .longest_answer = 256,
-                  .can_measure = meeting->can_measure},
+                  .can_measure = meeting->can_measure,
+                  .before = meeting->before},
     };
     frame_compose(frame, &source);
 }
@@ -171,59 +173,78 @@ static int smallest_px(void) {
     return least;
 }
 
+// Lines of the foot at the least size that a text of the panel has.
+static int foot_lines(void) {
+    int pad = layout_panel_pad_px(&frame->layout);
+    struct wrap_style style = {FACE_WORDS, frame->layout.floor_px, frame->layout.panel.w - 2 * pad};
+    return wrap_count(text, &style, frame->panel.foot, 9);
+}
+
 struct tally {
-    int pages, cut, overlapping, small;
+    int pages, cut, overlapping, small, long_feet;
 };
 
 static void judge(struct tally *tally, const char *name, const int size[2],
                   const struct meeting *meeting) {
     const struct cmd *a, *b;
     bool overlaps = has_overlap(&a, &b), is_cut = frame->panel_cut > 0;
-    bool is_small = smallest_px() < frame->layout.floor_px;
+    bool is_small = smallest_px()<frame->layout.floor_px, is_long = foot_lines()> 2;
     tally->pages++;
     tally->cut += is_cut;
     tally->overlapping += overlaps;
     tally->small += is_small;
-    if (is_cut || overlaps || is_small)
-        print_message("%s %s %dx%d%s%s: %s%s%s: %s | %s\n", name,
-                      lesson_word(lesson, "heading.why"), size[0], size[1],
-                      meeting->is_film ? " film" : "", meeting->is_split_set ? " split" : "",
-                      is_cut ? "cut" : "", overlaps ? " overlap " : "",
-                      overlaps ? frame->scene.text + a->text_offset : "", frame->panel.title,
-                      frame->panel.foot);
+    tally->long_feet += is_long;
+    if (is_cut || overlaps || is_small || is_long)
+        print_error("%s %s %dx%d%s%s: %s%s%s: %s | %s\n", name, lesson_word(lesson, "heading.why"),
+                    size[0], size[1], meeting->is_film ? " film" : "",
+                    meeting->is_split_set ? " split" : "", is_cut ? "cut" : "",
+                    overlaps ? " overlap " : "", overlaps ? frame->scene.text + a->text_offset : "",
+                    frame->panel.title, frame->panel.foot);
 }
 
+// Steps of a long answer differ by their words and digits. In the least room each is
+// drawn; in more, these.
+static bool is_drawn(struct lesson_place place, int size) {
+    return size == 0 || place.chapter > 0 || place.step < 12 || place.step % 16 == 0;
+}
+
+// A theme moves nothing: they take turns, so that every page is met in both.
 static void walk(struct tally *tally, const char *name, const struct run *run,
-                 const struct meeting *meeting) {
+                 const struct meeting *meeting, int first_chapter) {
     struct stage_state stage = stage_for(run, meeting);
-    for (int theme = THEME_DARK; theme <= THEME_PROJECTOR; theme++) {
-        for (int i = 0; i < SIZE_COUNT; i++) {
-            stage.theme = (enum theme_id)theme;
-            stage.place = (struct lesson_place){0, 0};
-            do {
-                int64_t t_ns = lesson_step_ns(lesson, stage.place, run);
-                stage.landed_ns = t_ns;
-                compose(run, &stage, t_ns, meeting, SIZES[i]);
-                assert_true(frame->has_panel);
-                judge(tally, name, SIZES[i], meeting);
-            } while (lesson_move(lesson, &stage.place, 1, run));
-        }
+    int turn = 0;
+    for (int i = 0; i < SIZE_COUNT; i++) {
+        stage.place = (struct lesson_place){first_chapter, 0};
+        do {
+            if (!is_drawn(stage.place, i))
+                continue;
+            int64_t t_ns = lesson_step_ns(lesson, stage.place, run);
+            stage.landed_ns = t_ns;
+            stage.theme = (turn + stage.place.step + i) % 2 ? THEME_DARK : THEME_PROJECTOR;
+            compose(run, &stage, t_ns, meeting, SIZES[i]);
+            assert_true(frame->has_panel);
+            judge(tally, name, SIZES[i], meeting);
+        } while (lesson_move(lesson, &stage.place, 1, run));
+        turn += meeting->is_film;
     }
 }
 
-static void walk_all(struct tally *tally, const char *name, const struct run *run) {
-    for (int i = 0; i < 8; i++) {
-        struct meeting meeting = {.is_film = i & 1, .can_measure = !(i & 2), .is_split_set = i & 4};
-        walk(tally, name, run, &meeting);
+// What can be measured and what was answered changes only chapters with controls.
+static void walk_all(struct tally *tally, const char *name, const struct run *run,
+                     const struct run *before) {
+    for (int i = 0; i < 4; i++) {
+        struct meeting meeting = {.is_film = i & 1, .can_measure = i < 2, .is_split_set = i >= 2};
+        meeting.before = i < 2 ? NULL : before;
+        walk(tally, name, run, &meeting, i < 2 ? 0 : 1);
     }
 }
 
-static void demand(const struct tally *tally) {
-    assert_true(tally->pages > 1000);
-    print_message("%d pages\n", tally->pages);
+static void demand(const struct tally *tally, int least_pages) {
+    assert_true(tally->pages >= least_pages);
     assert_int_equal(tally->cut, 0);
     assert_int_equal(tally->overlapping, 0);
     assert_int_equal(tally->small, 0);
+    assert_int_equal(tally->long_feet, 0);
 }
 
 static void for_languages(void (*check)(struct tally *tally)) {
@@ -234,13 +255,15 @@ static void for_languages(void (*check)(struct tally *tally)) {
         lesson_destroy(lesson);
         lesson = NULL;
     }
-    demand(&tally);
+    demand(&tally, 1000);
 }
 
 static void check_schedule(struct tally *tally, const char *name) {
     for (int counting = RUN_ENGINE; counting <= RUN_CHARGED; counting++) {
         struct run *run = lesson_run(name, (enum run_counting)counting, 0, 0);
-        walk_all(tally, name, run);
+        struct run *before = lesson_run(name, (enum run_counting)counting, 11, 5);
+        walk_all(tally, name, run, before);
+        run_destroy(before);
         run_destroy(run);
     }
 }
@@ -254,17 +277,15 @@ static void check_stage_0(struct tally *tally) {
 }
 
 static void check_measured(struct tally *tally) {
-    static const char *const NAMES[][2] = {{"cpu", "AMD EPYC 9575F 64-Core Processor"},
-                                           {"cuda:0", "NVIDIA H100 80GB HBM3"}};
-    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
-        struct run *run = bundled_run(NAMES[i][0], NAMES[i][1]), *charged = NULL;
-        char why[256];
-        walk_all(tally, NAMES[i][0], run);
-        assert_true(run_recount(&charged, run, RUN_CHARGED, why));
-        walk_all(tally, NAMES[i][0], charged);
-        run_destroy(charged);
-        run_destroy(run);
-    }
+    static const struct measured shorter = {40, 9, 21000000, 11000000, 4587520};
+    struct run *run = bundled_run(), *before = measured_run(&shorter), *charged = NULL;
+    char why[256];
+    walk_all(tally, "measured", run, before);
+    assert_true(run_recount(&charged, run, RUN_CHARGED, why));
+    walk_all(tally, "modelled", charged, before);
+    run_destroy(charged);
+    run_destroy(before);
+    run_destroy(run);
 }
 
 static void every_page_of_module_7_is_in_sight(void **state) {
@@ -282,11 +303,46 @@ static void every_page_of_a_measured_run_is_in_sight(void **state) {
     for_languages(check_measured);
 }
 
+// --- The two questions and what came of them ---
+
+static void ask(struct tally *tally, const char *name, const struct run *run) {
+    static const enum side sides[] = {SIDE_PREDICT, SIDE_PREDICT, SIDE_PREDICT, SIDE_SIMPLE};
+    for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < 2 * SIZE_COUNT; i++) {
+            struct meeting meeting = {.is_film = i % 2, .can_measure = true};
+            struct stage_state stage = stage_for(run, &meeting);
+            stage.side = sides[k];
+            stage.guess.stage = k == 0 ? GUESS_TTFT : GUESS_SET;
+            int64_t t_ns = k < 2 ? 0 : run_end_ns(run);
+            compose(run, &stage, t_ns, &meeting, SIZES[i / 2]);
+            judge(tally, name, SIZES[i / 2], &meeting);
+        }
+    }
+}
+
+static void every_question_is_in_sight(void **state) {
+    (void)state;
+    struct tally tally = {0};
+    for (int i = 0; i < LANGUAGE_COUNT; i++) {
+        assert_true(load_lesson(LANGUAGES[i]));
+        struct run *runs[] = {lesson_run("module-7", RUN_CHARGED, 0, 0),
+                              lesson_run("stage-0", RUN_CHARGED, 0, 0), bundled_run()};
+        for (int k = 0; k < 3; k++) {
+            ask(&tally, "question", runs[k]);
+            run_destroy(runs[k]);
+        }
+        lesson_destroy(lesson);
+        lesson = NULL;
+    }
+    demand(&tally, 2 * 3 * 4 * 2 * SIZE_COUNT);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_page_of_module_7_is_in_sight),
         cmocka_unit_test(every_page_of_stage_0_is_in_sight),
         cmocka_unit_test(every_page_of_a_measured_run_is_in_sight),
+        cmocka_unit_test(every_question_is_in_sight),
     };
     return cmocka_run_group_tests(tests, open_bench, close_bench);
 }

@@ -69,6 +69,20 @@ static void the_log_of_a_lesson_says_what_each_pass_gave(void **state) {
     run_destroy(run);
 }
 
+static void the_log_quotes_as_its_language_does(void **state) {
+    (void)state;
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
+    struct lesson *english = lesson;
+    assert_true(load_lesson("two-stages.de.json"));
+    struct panel_source source = source_of(run, run_end_ns(run), SIDE_LOG);
+    panel_fill(&panel_a, &source);
+    assert_non_null(
+        strstr(panel_a.lines[2].text, "Token 1 \xE2\x80\x9EYour\xE2\x80\x9C")); // low, then high
+    lesson_destroy(lesson);
+    lesson = english;
+    run_destroy(run);
+}
+
 static void events_to_come_have_their_time_but_not_their_token(void **state) {
     (void)state;
     struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
@@ -177,6 +191,9 @@ static void the_reveal_is_computed_from_the_run_at_hand(void **state) {
         const char *last = strstr(text, nearness);
         assert_non_null(last);
         assert_int_equal(last[-1], '\n'); // on a line of its own
+        // The question stays, what was to be done before gives way.
+        assert_int_equal(panel_a.block_count, 2);
+        assert_string_equal(panel_a.blocks[0].heading, lesson_word(lesson, "heading.what"));
         const struct panel_control *split = &panel_a.controls[control_of(&source, TARGET_SPLIT)];
         assert_int_equal(split->kind, CONTROL_SPLIT);
         assert_int_equal(split->ppm, rows[i].guessed_prefill_ppm);
@@ -204,6 +221,7 @@ static void nothing_is_revealed_before_the_split_is_set(void **state) {
                 assert_string_not_equal(panel_a.blocks[b].heading,
                                         lesson_word(lesson, "reveal.heading"));
             assert_string_equal(panel_a.foot, lesson_word(lesson, "split.hint"));
+            assert_int_equal(panel_a.block_count, LESSON_BLOCKS);
             int button = control_of(&source, TARGET_SPLIT_DONE);
             assert_string_equal(panel_a.controls[button].label,
                                 lesson_word(lesson, "split.button"));
@@ -241,6 +259,7 @@ static void the_guesses_meet_what_came_at_the_runs_end_and_not_before(void **sta
         panel_fill(&panel_a, &source);
         assert_int_equal(panel_a.control_count, 3);
         assert_int_equal(panel_a.block_count, 1);
+        assert_string_equal(panel_a.foot, lesson_word(lesson, "predict.plays"));
         for (int c = 0; c < 3; c++) {
             assert_int_equal(panel_a.controls[c].mark_ppm, -1);
             assert_string_equal(panel_a.controls[c].mark_label, "");
@@ -250,6 +269,7 @@ static void the_guesses_meet_what_came_at_the_runs_end_and_not_before(void **sta
         assert_int_equal(panel_a.controls[0].ppm, 600000);
         assert_int_equal(panel_a.controls[0].mark_ppm, guess_ttft_ppm_of(run_ttft_ns(run), run));
         assert_non_null(strstr(panel_a.controls[0].mark_label, rows[i].ttft));
+        assert_non_null(strstr(panel_a.foot, rows[i].ttft));
         assert_non_null(strstr(block_text(&panel_a, "predict.ttft"), rows[i].ttft));
         assert_int_equal(panel_a.controls[1].ppm, 700000);
         assert_int_equal(panel_a.controls[1].mark_ppm, rows[i].decode_ppm);
@@ -465,6 +485,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_log_is_the_clocks_events),
         cmocka_unit_test(the_log_of_a_lesson_says_what_each_pass_gave),
+        cmocka_unit_test(the_log_quotes_as_its_language_does),
         cmocka_unit_test(events_to_come_have_their_time_but_not_their_token),
         cmocka_unit_test(a_jump_from_the_log_is_a_direct_seek),
         cmocka_unit_test(a_log_longer_than_its_room_shows_the_part_around_the_focus),

@@ -475,8 +475,28 @@ static void times_are_written_with_the_decimals_of_their_scale(void **state) {
     assert_string_equal(text, "0 B");
 }
 
+static void a_guess_stands_on_the_clock_where_it_was_made(void **state) {
+    (void)state;
+    struct run *run = random_run(5, &small);
+    struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 1});
+    scene_at(&view_a, run, 0, &options);
+    assert_int_equal(view_a.guess_ppm, -1);
+    assert_string_equal(view_a.guess_label, "");
+    options.guess_ns = options.scale_ns / 4;
+    options.guess_decode_ppm = 620000;
+    scene_at(&view_a, run, 0, &options);
+    assert_in_range(view_a.guess_ppm, VIEW_PPM / 4 - 1000, VIEW_PPM / 4);
+    assert_non_null(strstr(view_a.guess_label, "your guess: "));
+    assert_non_null(strstr(view_a.guess_label, "decode 62 %"));
+    options.guess_ns = options.scale_ns * 20; // off the scale: at its end
+    scene_at(&view_a, run, 0, &options);
+    assert_int_equal(view_a.guess_ppm, VIEW_PPM);
+    run_destroy(run);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_guess_stands_on_the_clock_where_it_was_made),
         cmocka_unit_test(the_same_moment_gives_the_same_view_whatever_was_before),
         cmocka_unit_test(going_back_equals_never_having_gone_forward),
         cmocka_unit_test(live_equals_replay),

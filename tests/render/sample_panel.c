@@ -10,6 +10,7 @@ static void add_block(struct panel *panel, const char *heading, const char *text
     struct panel_block *block = &panel->blocks[panel->block_count++];
     SET(block->heading, "%s", heading);
     SET(block->text, "%s", text);
+    block->is_optional = false;
 }
 
 static void add_line(struct panel *panel, const char *time, const char *text, uint8_t tone,

@@ -355,6 +355,65 @@ static void what_a_lesson_says_is_shown_in_full(void **state) {
     }
 }
 
+static bool is_drawn(const struct cmdlist *drawn, const char *word) {
+    for (int i = 0; i < drawn->count; i++)
+        if (drawn->cmds[i].kind == CMD_TEXT &&
+            strstr(drawn->text + drawn->cmds[i].text_offset, word))
+            return true;
+    return false;
+}
+
+// One block after another is added: the optional one goes, and with it nothing is cut,
+// until even the densest text is too much.
+static void an_optional_block_goes_before_anything_is_cut(void **state) {
+    (void)state;
+    static const char SENTENCE[] =
+        "Every step reads all weights and the whole cache, for one token.";
+    int shown = 0, left_out = 0, cut = 0;
+    for (int repeats = 1; repeats <= 8; repeats++) {
+        lay_out(1024, 768, LAYOUT_STAGE, 0);
+        panel_clear(&panel);
+        strcpy(panel.title, "Step 1 of 9");
+        panel.block_count = 2;
+        panel.blocks[0] = (struct panel_block){.heading = "Why"};
+        panel.blocks[1] = (struct panel_block){.text = "Optionally said.", .is_optional = true};
+        for (int i = 0; i < repeats; i++)
+            strcat(strcat(panel.blocks[0].text, i > 0 ? "\n" : ""), SENTENCE);
+        bool is_cut = draw(&list) > 0, is_there = is_drawn(&list, "Optionally");
+        assert_false(is_cut && is_there);
+        shown += is_there;
+        left_out += !is_there && !is_cut;
+        cut += is_cut;
+    }
+    assert_true(shown > 0 && left_out > 0);
+    assert_int_equal(shown + left_out + cut, 8);
+}
+
+static void dense_parties_are_runs_of_text_at_their_signs(void **state) {
+    (void)state;
+    lay_out(1024, 768, LAYOUT_STAGE, 0);
+    panel_clear(&panel);
+    panel.party_count = 2;
+    panel.parties[0] = (struct panel_party){"Application", "waits", false, true, TONE_INK};
+    panel.parties[1] = (struct panel_party){"Model", "decodes", true, true, TONE_DECODE};
+    panel.block_count = 1;
+    panel.blocks[0] = (struct panel_block){.heading = "Why"};
+    for (int i = 0; i < 9; i++)
+        strcat(panel.blocks[0].text, "Every step reads all weights and the whole cache. ");
+    assert_int_equal(draw(&list), 0);
+    int name_y = -1, state_y = -2;
+    for (int i = 0; i < list.count; i++) {
+        const struct cmd *cmd = &list.cmds[i];
+        const char *words = list.text + cmd->text_offset;
+        if (cmd->kind == CMD_TEXT && strncmp(words, "Application", 11) == 0)
+            name_y = cmd->rect.y;
+        if (cmd->kind == CMD_TEXT && strncmp(words, "waits", 5) == 0)
+            state_y = cmd->rect.y;
+    }
+    assert_true(name_y > 0);
+    assert_int_equal(name_y, state_y); // one baseline
+}
+
 static void what_has_no_room_is_counted(void **state) {
     (void)state;
     for (int i = 0; i < SIZE_COUNT; i++) {
@@ -836,6 +895,8 @@ int main(void) {
         cmocka_unit_test(no_text_is_half_over_a_shape),
         cmocka_unit_test(every_text_can_be_read),
         cmocka_unit_test(what_a_lesson_says_is_shown_in_full),
+        cmocka_unit_test(an_optional_block_goes_before_anything_is_cut),
+        cmocka_unit_test(dense_parties_are_runs_of_text_at_their_signs),
         cmocka_unit_test(what_has_no_room_is_counted),
         cmocka_unit_test(equal_panels_give_equal_commands),
         cmocka_unit_test(another_digit_moves_no_line),

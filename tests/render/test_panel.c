@@ -57,6 +57,7 @@ static const struct change {
     FIELD(block_scroll),
     FIELD(blocks[0].heading[0]),
     FIELD(blocks[0].text[3]),
+    FIELD(blocks[0].is_optional),
     COUNT(bar_count),
     FIELD(bars[1].label[0]),
     FIELD(bars[1].value[0]),
