@@ -98,7 +98,8 @@ enum toast {
     TOAST_KEPT,
     TOAST_CALM,
     TOAST_LAST_STEP, // of the lesson
-    TOAST_OTHER,     // text set by the loop
+    TOAST_STILL_MEASURING,
+    TOAST_OTHER, // text set by the loop
 };
 
 enum { TEXT_STEP_MIN = -4, TEXT_STEP_MAX = 8 };

@@ -37,6 +37,9 @@ static struct stage_state by_step(struct stage_state state, int direction,
     while (has_moved && follows && next.chapter == here.chapter &&
            lesson_step_ns(lesson, next, context->run) == lesson_step_ns(lesson, here, context->run))
         has_moved = lesson_move(lesson, &next, direction, context->run);
+    // A run that is still being measured has more steps than it shows.
+    if (context->run->state == RUN_OPEN && direction > 0 && next.chapter != here.chapter)
+        return actions_toasted(state, TOAST_STILL_MEASURING);
     if (!has_moved) {
         state = at_place(state, here, context);
         return actions_toasted(state, direction > 0 ? TOAST_LAST_STEP : TOAST_AT_START);

@@ -222,6 +222,7 @@ void hud_toast_text(char *out, size_t bytes, const struct stage_state *state,
         [TOAST_GUESS_FIRST] = "set both guesses first: Enter takes each",
         [TOAST_KEPT] = "kept: Lab shows it beside the next run",
         [TOAST_LAST_STEP] = "this is the last step",
+        [TOAST_STILL_MEASURING] = "one moment: the run is being measured",
         [TOAST_OTHER] = "",
     };
     static const char *const mode_names[] = {

@@ -600,6 +600,22 @@ static void a_clicker_reads_a_long_text_to_its_end_before_the_next_step(void **s
     run_destroy(run);
 }
 
+static void a_step_waits_for_a_run_that_is_still_measured(void **state) {
+    (void)state;
+    struct lesson *lesson = the_lesson();
+    struct run *run = random_run(8, &small);
+    struct run prefix;
+    run_prefix(&prefix, run, 0);
+    struct actions_context context = with_lesson(&prefix, lesson);
+    struct stage_state stage = lesson_for(&prefix, &context);
+    for (int i = 0; i < 3; i++)
+        stage = actions_apply(stage, ACTION_PAGE_NEXT, &context);
+    assert_int_equal(stage.place.chapter, 0);
+    assert_int_equal(stage.toast, TOAST_STILL_MEASURING);
+    lesson_destroy(lesson);
+    run_destroy(run);
+}
+
 static void the_glossary_opens_at_a_word_of_the_page(void **state) {
     (void)state;
     struct lesson *lesson = the_lesson();
@@ -678,6 +694,7 @@ int main(void) {
         cmocka_unit_test(a_guess_that_is_left_is_no_guess),
         cmocka_unit_test(without_a_model_there_is_no_prompt_to_type),
         cmocka_unit_test(a_clicker_reads_a_long_text_to_its_end_before_the_next_step),
+        cmocka_unit_test(a_step_waits_for_a_run_that_is_still_measured),
         cmocka_unit_test(the_glossary_opens_at_a_word_of_the_page),
         cmocka_unit_test(sliders_and_the_switch_go_where_the_mouse_is),
         cmocka_unit_test(every_action_has_a_line_of_help_or_a_twin),
