@@ -71,3 +71,12 @@ bool assets_find(char out[ASSETS_PATH_BYTES], const char *name, char why[256]) {
     bool has_folder = find_executable_folder(folder);
     return assets_find_in(out, name, getenv("TOKENDRIP_ASSETS"), has_folder ? folder : NULL, why);
 }
+
+const char *assets_run(char out[ASSETS_PATH_BYTES], const char *name) {
+    char asset[128], why[256];
+    if (!name || strchr(name, '/') || access(name, F_OK) == 0)
+        return name;
+    int length = snprintf(asset, sizeof asset, "runs/%s.json", name);
+    bool is_own = length < (int)sizeof asset && assets_find(out, asset, why);
+    return is_own ? out : name;
+}

@@ -19,4 +19,9 @@ bool assets_find(char out[ASSETS_PATH_BYTES], const char *name, char why[256]);
 bool assets_find_in(char out[ASSETS_PATH_BYTES], const char *name, const char *environment,
                     const char *executable_folder, char why[256]);
 
+// What --run and --compare name: a file, or one of the program's own runs
+// ("cpu-amd-epyc-2-cores" is assets/runs/cpu-amd-epyc-2-cores.json). Returns `name` itself
+// or `out`; NULL stays NULL.
+const char *assets_run(char out[ASSETS_PATH_BYTES], const char *name);
+
 #endif

@@ -11,8 +11,8 @@ struct hud {
     const char *toast;   // NULL or "" = none
     const char *message; // stands in the middle while there is no scene; NULL = none
     bool is_help;
-    bool is_blank;            // everything black
-    bool has_lens;            // there are columns on the screen
+    bool is_blank;                // everything black
+    bool has_lens;                // there are columns on the screen
     const char *term, *term_text; // the glossary's word under the pointer; NULL = none
     int pointer_x, pointer_y;     // px of the output, -1 = away
 };

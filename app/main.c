@@ -1,6 +1,7 @@
 // Parse, choose one command, report. Each command opens and closes what it uses
 // and returns an exit code; the one line that says what went wrong is printed
 // here, once. Output that did not arrive is a failure like any other.
+#include "assets.h"
 #include "describe.h"
 #include "devices_cmd.h"
 #include "inspect_cmd.h"
@@ -49,12 +50,21 @@ static bool flush_output(void) {
     return false;
 }
 
+// Runs may be named without saying where the program keeps them.
+static void find_runs(struct options *options) {
+    static char run_path[ASSETS_PATH_BYTES], compare_path[ASSETS_PATH_BYTES];
+    options->run_path = assets_run(run_path, options->run_path);
+    options->compare_path = assets_run(compare_path, options->compare_path);
+}
+
 int main(int argc, char **argv) {
     struct options options;
     char why[256] = "";
     int code = EXIT_USAGE;
-    if (options_parse(&options, argc, argv, why))
+    if (options_parse(&options, argc, argv, why)) {
+        find_runs(&options);
         code = signals_start(why) ? run_command(&options, why) : EXIT_FAILED;
+    }
     if (!flush_output() && code == EXIT_OK)
         code = EXIT_FAILED;
     if (code != EXIT_OK && why[0])

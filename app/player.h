@@ -27,8 +27,8 @@ struct player {
     struct input input;
     struct pointer pointer;
     struct stage_state stage;
-    bool is_fresh;            // nothing is remembered
-    struct memory memory;     // as it was, or defaults
+    bool is_fresh;        // nothing is remembered
+    struct memory memory; // as it was, or defaults
     int first_width, first_height;
     struct stage_state first; // as it began: what differs at the end was the user's wish
 

@@ -136,8 +136,22 @@ static void the_programs_own_assets_are_found_through_the_environment(void **sta
     assert_true(assets_find(out, "schedules/stage-0.json", why));
 }
 
+static void a_run_may_be_named_without_saying_where_it_is(void **state) {
+    (void)state;
+    char path[ASSETS_PATH_BYTES];
+    setenv("TOKENDRIP_ASSETS", TOKENDRIP_SOURCE_DIR "/assets", 1);
+    const char *found = assets_run(path, "cpu-amd-epyc-2-cores");
+    assert_string_equal(found, TOKENDRIP_SOURCE_DIR "/assets/runs/cpu-amd-epyc-2-cores.json");
+    // A file of the user's goes first, and what is nowhere keeps its name for the message.
+    assert_string_equal(assets_run(path, "/etc/passwd"), "/etc/passwd");
+    assert_string_equal(assets_run(path, "no-such-run"), "no-such-run");
+    assert_null(assets_run(path, NULL));
+    unsetenv("TOKENDRIP_ASSETS");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_may_be_named_without_saying_where_it_is),
         cmocka_unit_test(the_nearest_folder_wins),
         cmocka_unit_test(the_environment_wins_and_then_nothing_else_is_tried),
         cmocka_unit_test(what_is_nowhere_is_told_with_every_folder_tried),

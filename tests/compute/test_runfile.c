@@ -12,6 +12,7 @@
 #include "random_run.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
@@ -975,8 +976,29 @@ static void places_that_cannot_hold_a_file_are_named(void **state) {
     run_destroy(run);
 }
 
+// What a classroom without the device replays must be what a device did.
+static void the_runs_that_come_with_the_program_were_measured_on_a_device(void **state) {
+    (void)state;
+    glob_t found;
+    assert_int_equal(glob(TOKENDRIP_SOURCE_DIR "/assets/runs/*.json", 0, NULL, &found), 0);
+    assert_true(found.gl_pathc >= 1);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        struct run *run = NULL;
+        if (!runfile_load(&run, found.gl_pathv[i], why))
+            fail_msg("%s", why);
+        assert_int_equal(run->info.origin, RUN_MEASURED);
+        assert_int_equal(run->state, RUN_COMPLETE);
+        assert_false(run->info.cold);
+        assert_true(run->info.device_name[0] && run->info.driver[0] && run->info.date[0]);
+        assert_true(run_stages_match_wall(run));
+        run_destroy(run);
+    }
+    globfree(&found);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_runs_that_come_with_the_program_were_measured_on_a_device),
         cmocka_unit_test(a_small_run_is_printed_exactly_so),
         cmocka_unit_test(a_sweep_and_floors_are_kept_beside_the_run),
         cmocka_unit_test(a_sweep_that_is_wrong_is_not_saved),
