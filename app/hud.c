@@ -204,10 +204,11 @@ static void rate_text(char *out, size_t bytes, const struct stage_state *state,
 static void lengths_text(char *out, size_t bytes, const struct stage_state *state,
                          const struct run *run) {
     int prompt = state->prompt_tokens ? state->prompt_tokens : run->info.prompt_tokens;
+    const char *ending = prompt == 1 ? "" : "s";
     if (state->answer_tokens)
         snprintf(out, bytes, "prompt %d, answer %d tokens", prompt, state->answer_tokens);
     else
-        snprintf(out, bytes, "prompt %d tokens, answer to its end", prompt);
+        snprintf(out, bytes, "prompt %d token%s, answer to its end", prompt, ending);
 }
 
 void hud_toast_text(char *out, size_t bytes, const struct stage_state *state,

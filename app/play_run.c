@@ -4,6 +4,8 @@
 
 // Lengths that a schedule is asked for: what still makes a picture.
 enum { LESSON_LONGEST_PROMPT = 1024, LESSON_LONGEST_ANSWER = 512 };
+// Of an answer made from a file's sweep.
+enum { MODELLED_LONGEST_ANSWER = 256 };
 
 // What the reducer is told of the world.
 struct actions_context player_context(const struct player *player, int64_t wall_ns) {
@@ -18,6 +20,10 @@ struct actions_context player_context(const struct player *player, int64_t wall_
         .longest_answer = longest > 256 ? 256 : 1,
         .lesson = player->lesson,
     };
+    if (longest == 0 && session_can_model(player->session)) {
+        context.longest_prompt = session_lab(player->session)->longest;
+        context.longest_answer = MODELLED_LONGEST_ANSWER;
+    }
     if (player->stage.clock == CLOCK_LESSON) {
         context.longest_prompt = LESSON_LONGEST_PROMPT;
         context.longest_answer = LESSON_LONGEST_ANSWER;

@@ -221,6 +221,10 @@ static void draw_moment(struct film *film, int64_t t_ns) {
     const struct labwork *work = &exhibit->work;
     const struct run *run = exhibit->run;
     int longest_prompt = exhibit->longest_prompt, longest_answer = exhibit->longest_answer;
+    if (longest_prompt < work->longest)
+        longest_prompt = work->longest;
+    if (work->longest > 0 && longest_answer < SOURCE_ANSWER_LIMIT)
+        longest_answer = SOURCE_ANSWER_LIMIT; // the map's other side
     if (longest_prompt < run->info.prompt_tokens)
         longest_prompt = run->info.prompt_tokens;
     if (longest_answer < run->info.answer_limit)
