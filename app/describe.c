@@ -25,26 +25,11 @@ static void format_length(char out[TIME_BYTES], const struct run *run, int64_t l
     scene_format_time(out, TIME_BYTES, &run->info, length_ns, length_ns);
 }
 
-// A token's bytes with its leading space as a space: lessons write U+2581 there.
-static size_t copy_token(char out[RUN_TOKEN_BYTES], const struct run *run, int token) {
-    static const char mark[] = "\xE2\x96\x81";
-    enum { MARK_BYTES = sizeof mark - 1 };
-    size_t bytes = 0, used = 0;
-    const char *text = run_token_text(run, token, &bytes);
-    if (bytes > MARK_BYTES && memcmp(text, mark, MARK_BYTES) == 0) {
-        out[used++] = ' ';
-        text += MARK_BYTES;
-        bytes -= MARK_BYTES;
-    }
-    memcpy(out + used, text, bytes);
-    return used + bytes;
-}
-
 // `"Your"`, or the bare name of a control token.
 static void format_token(char *out, size_t bytes, const struct run *run, int token) {
     char raw[RUN_TOKEN_BYTES], safe[4 * RUN_TOKEN_BYTES + 1];
     bool is_control = run->tokens[token].is_control;
-    size_t length = copy_token(raw, run, token);
+    size_t length = run_token_words(raw, run, token);
     size_t skip = !is_control && length > 1 && raw[0] == ' ';
     gguf_printable(safe, sizeof safe, (struct gguf_string){raw + skip, length - skip});
     snprintf(out, bytes, is_control ? "%s" : "\"%s\"", safe);
@@ -58,7 +43,7 @@ static char *join_answer(const struct run *run, int count) {
     for (int i = 0; raw && safe && i < count; i++) {
         int token = run->info.prompt_tokens + i;
         if (!run->tokens[token].is_control)
-            used += copy_token(raw + used, run, token);
+            used += run_token_words(raw + used, run, token);
     }
     if (raw && safe) {
         size_t skip = used > 0 && raw[0] == ' ';

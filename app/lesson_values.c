@@ -121,24 +121,9 @@ static void put_bytes(char *out, size_t bytes, const struct moment *at, int64_t 
 
 // --- Token texts ---
 
-// A token's bytes with its leading space as a space: lessons write U+2581 there.
-static size_t copy_token(char out[RUN_TOKEN_BYTES], const struct run *run, int token) {
-    static const char mark[] = "\xE2\x96\x81";
-    enum { MARK_BYTES = sizeof mark - 1 };
-    size_t bytes = 0, used = 0;
-    const char *text = run_token_text(run, token, &bytes);
-    if (bytes > MARK_BYTES && memcmp(text, mark, MARK_BYTES) == 0) {
-        out[used++] = ' ';
-        text += MARK_BYTES;
-        bytes -= MARK_BYTES;
-    }
-    memcpy(out + used, text, bytes);
-    return used + bytes;
-}
-
 static void put_token(char *out, size_t bytes, const struct moment *at, int token) {
     char raw[RUN_TOKEN_BYTES];
-    size_t length = copy_token(raw, at->run, token);
+    size_t length = run_token_words(raw, at->run, token);
     size_t skip = length > 1 && raw[0] == ' ';
     gguf_printable(out, bytes, (struct gguf_string){raw + skip, length - skip});
 }
@@ -169,7 +154,7 @@ static void put_sentence(char *out, size_t bytes, const struct moment *at, int f
             used -= from;
             is_cut = true;
         }
-        used += copy_token(raw + used, at->run, token);
+        used += run_token_words(raw + used, at->run, token);
     }
     size_t from = keep_end ? tail_of(raw, used, most) : 0;
     size_t until = used;

@@ -8,9 +8,7 @@
 #include "signals.h"
 
 #include <math.h>
-#include <time.h>
 
-static const struct timespec poll_pause = {.tv_nsec = 10000000}; // too rare to disturb
 static const int64_t SWEEP_BUDGET_NS = INT64_C(20000000000);
 
 static double ms_of(double ns) {
@@ -28,26 +26,6 @@ static int longest_prompt(const struct source *source) {
     return longest > 1 ? longest : 1;
 }
 
-// Until the engine is done. False: failed, or asked to stop.
-static bool wait_for_sweep(struct engine *engine, struct progress *progress, char *why) {
-    struct engine_status status = {.done = -1};
-    for (;;) {
-        int done = status.done;
-        engine_poll(engine, &status);
-        if (status.stage == ENGINE_DONE)
-            return true;
-        if (status.stage == ENGINE_FAILED)
-            return why_set(why, "%s", status.why);
-        if (signals_stop_asked()) {
-            engine_stop(engine);
-            return why_set(why, "stopped while measuring; nothing was written.");
-        }
-        if (status.done != done && status.total > 0)
-            progress_say(progress, "measuring lengths: %d of %d", status.done + 1, status.total);
-        nanosleep(&poll_pause, NULL);
-    }
-}
-
 bool measure_sweep(struct sweep *out, struct source *source, const struct options *options,
                    struct progress *progress, char why[256]) {
     struct prompt prompt = {0};
@@ -60,7 +38,7 @@ bool measure_sweep(struct sweep *out, struct source *source, const struct option
         .budget_ns = SWEEP_BUDGET_NS,
     };
     bool ok = engine_start_sweep(source->engine, &request, why) &&
-              wait_for_sweep(source->engine, progress, why);
+              source_wait(source->engine, progress, why);
     prompt_clear(&prompt);
     return ok && (engine_sweep_points(source->engine, out) ||
                   why_set(why, "the sweep ended without a point. Run it again."));

@@ -186,19 +186,18 @@ static void say_stage(struct progress *progress, const struct engine_status *sta
         [ENGINE_COLD] = "cold run",
         [ENGINE_WARM] = "warming up",
         [ENGINE_REPEAT] = "measuring",
+        [ENGINE_SWEEP] = "measuring lengths",
     };
-    if (status->stage != ENGINE_COLD && status->stage != ENGINE_WARM &&
-        status->stage != ENGINE_REPEAT)
+    if (status->stage < ENGINE_COLD || status->stage > ENGINE_SWEEP)
         return;
     if (status->total > 0)
-        progress_say(progress, "%s: run %d of %d", words[status->stage], status->done + 1,
+        progress_say(progress, "%s: %d of %d", words[status->stage], status->done + 1,
                      status->total);
     else
         progress_say(progress, "%s", words[status->stage]);
 }
 
-// Until the engine is done. False: failed, or asked to stop.
-static bool wait_for_engine(struct engine *engine, struct progress *progress, char *why) {
+bool source_wait(struct engine *engine, struct progress *progress, char why[256]) {
     static const struct timespec pause = {.tv_nsec = POLL_NS};
     struct engine_status status = {0};
     for (;;) {
@@ -222,8 +221,7 @@ static bool wait_for_engine(struct engine *engine, struct progress *progress, ch
 static bool measure_once(struct measure_result *out, struct source *source,
                          const struct engine_request *request, struct progress *progress,
                          char *why) {
-    if (!engine_start(source->engine, request, why) ||
-        !wait_for_engine(source->engine, progress, why))
+    if (!engine_start(source->engine, request, why) || !source_wait(source->engine, progress, why))
         return false;
     if (!engine_take(source->engine, out))
         return why_set(why, "the measurement ended without a result. Run it again.");

@@ -40,6 +40,10 @@ bool source_change_prompt(struct source *source, const struct options *options, 
 struct engine_request source_request(const struct source *source, const struct options *options,
                                      int default_repeats);
 
+// Waits until the engine is done. False: failed, or asked to stop.
+struct progress;
+bool source_wait(struct engine *engine, struct progress *progress, char why[256]);
+
 // Measures and waits, with progress on a terminal. False also when asked to stop,
 // and when no measurement was valid: stages within 5 % of the wall clock.
 // Owner: measure_clear.
@@ -47,7 +51,6 @@ bool source_measure(struct measure_result *out, const struct options *options, i
                     char why[256]);
 
 // The same on a source that is open; keeps it open.
-struct progress;
 bool source_measure_on(struct measure_result *out, struct source *source,
                        const struct options *options, int default_repeats,
                        struct progress *progress, char why[256]);

@@ -667,6 +667,20 @@ const char *run_token_text(const struct run *run, int token, size_t *bytes) {
     return run->text + run->tokens[token].text_offset;
 }
 
+size_t run_token_words(char out[RUN_TOKEN_BYTES], const struct run *run, int token) {
+    static const char mark[] = "\xE2\x96\x81";
+    enum { MARK_BYTES = sizeof mark - 1 };
+    size_t bytes = 0, used = 0;
+    const char *text = run_token_text(run, token, &bytes);
+    if (bytes > MARK_BYTES && memcmp(text, mark, MARK_BYTES) == 0) {
+        out[used++] = ' ';
+        text += MARK_BYTES;
+        bytes -= MARK_BYTES;
+    }
+    memcpy(out + used, text, bytes);
+    return used + bytes;
+}
+
 int64_t run_prefill_ns(const struct run *run) {
     int passes = run->mark_count / run_stages(run);
     int last = find_prefill_end(run, passes);

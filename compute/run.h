@@ -198,6 +198,9 @@ int64_t run_cache_entry_bytes(const struct run *run); // 2 * layers * kv_heads *
 // Text of token `token` (prompt first, then answer) and its length; not
 // NUL-terminated. A token that cannot be seen yet: "" and 0.
 const char *run_token_text(const struct run *run, int token, size_t *bytes);
+// The same copied, with SentencePiece's sign for a leading space (U+2581) as a space.
+// Returns the bytes; not NUL-terminated.
+size_t run_token_words(char out[RUN_TOKEN_BYTES], const struct run *run, int token);
 
 // The definitions of the field; -1 where there is none yet (or N = 1 for TPOT).
 int64_t run_prefill_ns(const struct run *run); // request to end of prefill

@@ -2,6 +2,8 @@
 // else, so that two labs that look the same are the same.
 #include "lab.h"
 
+#include "mix.h"
+
 void lab_clear(struct lab *lab) {
     lab->lane_count = 0;
     lab->playhead_ppm = 0;
@@ -15,57 +17,46 @@ void lab_clear(struct lab *lab) {
         plot_clear(&lab->plots[i]);
 }
 
-static uint64_t mix(uint64_t hash, int64_t value) {
-    return (hash ^ (uint64_t)value) * UINT64_C(0x100000001B3);
-}
-
-static uint64_t mix_text(uint64_t hash, const char *text, size_t capacity) {
-    size_t i = 0;
-    for (; i < capacity && text[i] != '\0'; i++)
-        hash = mix(hash, (unsigned char)text[i]);
-    return mix(hash, -1);
-}
-
 static uint64_t mix_lane(uint64_t hash, const struct lab_lane *lane) {
     hash = mix_text(hash, lane->label, sizeof lane->label);
     hash = mix_text(hash, lane->value, sizeof lane->value);
-    hash = mix(hash, lane->span_count);
+    hash = mix_int(hash, lane->span_count);
     for (int i = 0; i < lane->span_count; i++) {
-        hash = mix(hash, lane->spans[i].from_ppm);
-        hash = mix(hash, lane->spans[i].to_ppm);
-        hash = mix(hash, lane->spans[i].is_prefill);
-        hash = mix(hash, lane->spans[i].is_charged);
+        hash = mix_int(hash, lane->spans[i].from_ppm);
+        hash = mix_int(hash, lane->spans[i].to_ppm);
+        hash = mix_int(hash, lane->spans[i].is_prefill);
+        hash = mix_int(hash, lane->spans[i].is_charged);
     }
-    hash = mix(hash, lane->end_ppm);
-    return mix(hash, lane->guess_ppm);
+    hash = mix_int(hash, lane->end_ppm);
+    return mix_int(hash, lane->guess_ppm);
 }
 
 static uint64_t mix_control(uint64_t hash, const struct panel_control *control) {
-    hash = mix(hash, control->kind);
-    hash = mix(hash, control->tone);
-    hash = mix(hash, control->is_focused);
-    hash = mix(hash, control->is_off);
+    hash = mix_int(hash, control->kind);
+    hash = mix_int(hash, control->tone);
+    hash = mix_int(hash, control->is_focused);
+    hash = mix_int(hash, control->is_off);
     hash = mix_text(hash, control->label, sizeof control->label);
     hash = mix_text(hash, control->value, sizeof control->value);
-    hash = mix(hash, control->ppm);
-    hash = mix(hash, control->mark_ppm);
+    hash = mix_int(hash, control->ppm);
+    hash = mix_int(hash, control->mark_ppm);
     return mix_text(hash, control->mark_label, sizeof control->mark_label);
 }
 
 uint64_t lab_hash(const struct lab *lab) {
-    uint64_t hash = mix(UINT64_C(0xCBF29CE484222325), lab->lane_count);
+    uint64_t hash = mix_int(UINT64_C(0xCBF29CE484222325), lab->lane_count);
     for (int i = 0; i < lab->lane_count; i++)
         hash = mix_lane(hash, &lab->lanes[i]);
-    hash = mix(hash, lab->playhead_ppm);
+    hash = mix_int(hash, lab->playhead_ppm);
     hash = mix_text(hash, lab->scale_label, sizeof lab->scale_label);
     hash = mix_text(hash, lab->clock_note, sizeof lab->clock_note);
-    hash = mix(hash, lab->control_count);
+    hash = mix_int(hash, lab->control_count);
     for (int i = 0; i < lab->control_count; i++)
         hash = mix_control(hash, &lab->controls[i]);
-    hash = mix(hash, lab->page);
-    hash = mix(hash, lab->pages);
-    hash = mix(hash, lab->plot_focus);
+    hash = mix_int(hash, lab->page);
+    hash = mix_int(hash, lab->pages);
+    hash = mix_int(hash, lab->plot_focus);
     for (int i = 0; i < LAB_PLOTS; i++)
-        hash = mix(hash, (int64_t)plot_hash(&lab->plots[i]));
+        hash = mix_int(hash, (int64_t)plot_hash(&lab->plots[i]));
     return hash;
 }

@@ -2,6 +2,8 @@
 // what is in use and nothing else. No allocation, no pixels.
 #include "panel.h"
 
+#include "mix.h"
+
 void panel_clear(struct panel *panel) {
     // Field by field: the arrays hold some 80 KB that nobody reads past the counts.
     panel->title[0] = '\0';
@@ -21,95 +23,83 @@ void panel_clear(struct panel *panel) {
     panel->foot[0] = '\0';
 }
 
-static uint64_t mix(uint64_t hash, int64_t value) {
-    return (hash ^ (uint64_t)value) * UINT64_C(0x100000001B3);
-}
-
-// The text up to its NUL, and the NUL, so that "a" "b" differs from "ab" "".
-static uint64_t mix_text(uint64_t hash, const char *text, size_t capacity) {
-    size_t i = 0;
-    for (; i < capacity && text[i] != '\0'; i++)
-        hash = mix(hash, (unsigned char)text[i]);
-    return mix(hash, -1);
-}
-
 static uint64_t mix_party(uint64_t hash, const struct panel_party *party) {
     hash = mix_text(hash, party->name, sizeof party->name);
     hash = mix_text(hash, party->state, sizeof party->state);
-    hash = mix(hash, party->acts);
-    hash = mix(hash, party->is_well);
-    return mix(hash, party->tone);
+    hash = mix_int(hash, party->acts);
+    hash = mix_int(hash, party->is_well);
+    return mix_int(hash, party->tone);
 }
 
 static uint64_t mix_bar(uint64_t hash, const struct panel_bar *bar) {
     hash = mix_text(hash, bar->label, sizeof bar->label);
     hash = mix_text(hash, bar->value, sizeof bar->value);
     hash = mix_text(hash, bar->note, sizeof bar->note);
-    hash = mix(hash, bar->first_ppm);
-    hash = mix(hash, bar->second_ppm);
-    hash = mix(hash, bar->before_ppm);
-    return mix(hash, bar->tone);
+    hash = mix_int(hash, bar->first_ppm);
+    hash = mix_int(hash, bar->second_ppm);
+    hash = mix_int(hash, bar->before_ppm);
+    return mix_int(hash, bar->tone);
 }
 
 static uint64_t mix_control(uint64_t hash, const struct panel_control *control) {
-    hash = mix(hash, control->kind);
-    hash = mix(hash, control->tone);
-    hash = mix(hash, control->is_focused);
-    hash = mix(hash, control->is_off);
+    hash = mix_int(hash, control->kind);
+    hash = mix_int(hash, control->tone);
+    hash = mix_int(hash, control->is_focused);
+    hash = mix_int(hash, control->is_off);
     hash = mix_text(hash, control->label, sizeof control->label);
     hash = mix_text(hash, control->value, sizeof control->value);
-    hash = mix(hash, control->ppm);
-    hash = mix(hash, control->mark_ppm);
+    hash = mix_int(hash, control->ppm);
+    hash = mix_int(hash, control->mark_ppm);
     return mix_text(hash, control->mark_label, sizeof control->mark_label);
 }
 
 static uint64_t mix_field(uint64_t hash, const struct panel *panel) {
-    hash = mix(hash, panel->has_field);
+    hash = mix_int(hash, panel->has_field);
     if (!panel->has_field)
         return hash;
     hash = mix_text(hash, panel->field, sizeof panel->field);
-    hash = mix(hash, panel->field_cursor);
-    hash = mix(hash, panel->tile_count);
+    hash = mix_int(hash, panel->field_cursor);
+    hash = mix_int(hash, panel->tile_count);
     for (int i = 0; i < panel->tile_count; i++) {
         const struct view_token *tile = &panel->tiles[i];
         hash = mix_text(hash, tile->text, sizeof tile->text);
-        hash = mix(hash, tile->look);
-        hash = mix(hash, tile->leading_space);
-        hash = mix(hash, tile->is_prefill);
+        hash = mix_int(hash, tile->look);
+        hash = mix_int(hash, tile->leading_space);
+        hash = mix_int(hash, tile->is_prefill);
     }
     return mix_text(hash, panel->tiles_label, sizeof panel->tiles_label);
 }
 
 static uint64_t mix_lines(uint64_t hash, const struct panel *panel) {
-    hash = mix(hash, panel->line_count);
+    hash = mix_int(hash, panel->line_count);
     for (int i = 0; i < panel->line_count; i++) {
         const struct panel_line *line = &panel->lines[i];
         hash = mix_text(hash, line->time, sizeof line->time);
         hash = mix_text(hash, line->text, sizeof line->text);
-        hash = mix(hash, line->tone);
-        hash = mix(hash, line->is_past);
+        hash = mix_int(hash, line->tone);
+        hash = mix_int(hash, line->is_past);
     }
-    return mix(hash, panel->line_focus);
+    return mix_int(hash, panel->line_focus);
 }
 
 uint64_t panel_hash(const struct panel *panel) {
     uint64_t hash = UINT64_C(0xCBF29CE484222325);
     hash = mix_text(hash, panel->title, sizeof panel->title);
-    hash = mix(hash, panel->title_tone);
-    hash = mix(hash, panel->party_count);
+    hash = mix_int(hash, panel->title_tone);
+    hash = mix_int(hash, panel->party_count);
     for (int i = 0; i < panel->party_count; i++)
         hash = mix_party(hash, &panel->parties[i]);
-    hash = mix(hash, panel->block_count);
-    hash = mix(hash, panel->block_scroll);
+    hash = mix_int(hash, panel->block_count);
+    hash = mix_int(hash, panel->block_scroll);
     for (int i = 0; i < panel->block_count; i++) {
         hash = mix_text(hash, panel->blocks[i].heading, sizeof panel->blocks[i].heading);
         hash = mix_text(hash, panel->blocks[i].text, sizeof panel->blocks[i].text);
-        hash = mix(hash, panel->blocks[i].is_optional);
+        hash = mix_int(hash, panel->blocks[i].is_optional);
     }
-    hash = mix(hash, panel->bar_count);
+    hash = mix_int(hash, panel->bar_count);
     for (int i = 0; i < panel->bar_count; i++)
         hash = mix_bar(hash, &panel->bars[i]);
-    hash = mix(hash, panel->control_count);
+    hash = mix_int(hash, panel->control_count);
     for (int i = 0; i < panel->control_count; i++)
         hash = mix_control(hash, &panel->controls[i]);
     hash = mix_field(hash, panel);

@@ -3,6 +3,8 @@
 // only, since values reach from a share to FLOP a second.
 #include "plot.h"
 
+#include "mix.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,58 +61,40 @@ void plot_add_pin(struct plot *plot, const struct plot_pin *pin) {
 
 // --- hash ---
 
-static uint64_t mix(uint64_t hash, int64_t value) {
-    hash = (hash ^ (uint64_t)value) * UINT64_C(0x100000001B3);
-    return hash ^ hash >> 32; // a double's low bits are often 0
-}
-
-static uint64_t mix_text(uint64_t hash, const char *text, size_t capacity) {
-    size_t i = 0;
-    for (; i < capacity && text[i] != '\0'; i++)
-        hash = mix(hash, (unsigned char)text[i]);
-    return mix(hash, -1);
-}
-
-static uint64_t mix_value(uint64_t hash, double value) {
-    int64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return mix(hash, bits);
-}
-
 static uint64_t mix_axis(uint64_t hash, const struct plot_axis *axis) {
     hash = mix_text(hash, axis->label, sizeof axis->label);
-    hash = mix_value(hash, axis->from);
-    hash = mix_value(hash, axis->to);
-    hash = mix(hash, axis->is_log);
-    return mix(hash, axis->unit);
+    hash = mix_real(hash, axis->from);
+    hash = mix_real(hash, axis->to);
+    hash = mix_int(hash, axis->is_log);
+    return mix_int(hash, axis->unit);
 }
 
 static uint64_t mix_points(uint64_t hash, const struct plot *plot) {
-    hash = mix(hash, plot->point_count);
+    hash = mix_int(hash, plot->point_count);
     for (int i = 0; i < plot->point_count; i++) {
-        hash = mix_value(hash, plot->points[i].x);
-        hash = mix_value(hash, plot->points[i].y);
-        hash = mix_value(hash, plot->points[i].low);
-        hash = mix_value(hash, plot->points[i].high);
+        hash = mix_real(hash, plot->points[i].x);
+        hash = mix_real(hash, plot->points[i].y);
+        hash = mix_real(hash, plot->points[i].low);
+        hash = mix_real(hash, plot->points[i].high);
     }
-    hash = mix(hash, plot->series_count);
+    hash = mix_int(hash, plot->series_count);
     for (int i = 0; i < plot->series_count; i++) {
         const struct plot_series *series = &plot->series[i];
-        hash = mix(hash, series->look);
-        hash = mix(hash, series->tone);
-        hash = mix(hash, series->first);
-        hash = mix(hash, series->count);
+        hash = mix_int(hash, series->look);
+        hash = mix_int(hash, series->tone);
+        hash = mix_int(hash, series->first);
+        hash = mix_int(hash, series->count);
         hash = mix_text(hash, series->label, sizeof series->label);
     }
     return hash;
 }
 
 static uint64_t mix_cells(uint64_t hash, const struct plot *plot) {
-    hash = mix(hash, plot->columns);
-    hash = mix(hash, plot->rows);
+    hash = mix_int(hash, plot->columns);
+    hash = mix_int(hash, plot->rows);
     for (int row = 0; row < plot->rows && row < PLOT_MAX_ROWS; row++)
         for (int column = 0; column < plot->columns && column < PLOT_MAX_COLUMNS; column++)
-            hash = mix(hash, plot->cells_ppm[row][column]);
+            hash = mix_int(hash, plot->cells_ppm[row][column]);
     return hash;
 }
 
@@ -118,20 +102,20 @@ uint64_t plot_hash(const struct plot *plot) {
     uint64_t hash = UINT64_C(0xCBF29CE484222325);
     hash = mix_text(hash, plot->title, sizeof plot->title);
     hash = mix_text(hash, plot->origin, sizeof plot->origin);
-    hash = mix(hash, plot->origin_tone);
+    hash = mix_int(hash, plot->origin_tone);
     hash = mix_text(hash, plot->caption, sizeof plot->caption);
     hash = mix_text(hash, plot->message, sizeof plot->message);
     hash = mix_axis(hash, &plot->x);
     hash = mix_axis(hash, &plot->y);
     hash = mix_points(hash, plot);
     hash = mix_cells(hash, plot);
-    hash = mix(hash, plot->pin_count);
+    hash = mix_int(hash, plot->pin_count);
     for (int i = 0; i < plot->pin_count; i++) {
-        hash = mix_value(hash, plot->pins[i].x);
-        hash = mix_value(hash, plot->pins[i].y);
+        hash = mix_real(hash, plot->pins[i].x);
+        hash = mix_real(hash, plot->pins[i].y);
         hash = mix_text(hash, plot->pins[i].label, sizeof plot->pins[i].label);
     }
-    return mix(hash, plot->dropped);
+    return mix_int(hash, plot->dropped);
 }
 
 // --- scales ---

@@ -3,6 +3,8 @@
 // views that look the same are the same. No allocation, no pixels, no clock.
 #include "view.h"
 
+#include "mix.h"
+
 #include <string.h>
 
 void view_clear(struct view *view) {
@@ -40,110 +42,98 @@ void view_clear(struct view *view) {
     view->dropped = 0;
 }
 
-static uint64_t mix(uint64_t hash, int64_t value) {
-    return (hash ^ (uint64_t)value) * UINT64_C(0x100000001B3);
-}
-
-// The text up to its NUL, and the NUL, so that "a" "b" differs from "ab" "".
-static uint64_t mix_text(uint64_t hash, const char *text, size_t capacity) {
-    size_t i = 0;
-    for (; i < capacity && text[i] != '\0'; i++)
-        hash = mix(hash, (unsigned char)text[i]);
-    return mix(hash, -1);
-}
-
 static uint64_t mix_tokens(uint64_t hash, const struct view *view) {
-    hash = mix(hash, view->token_count);
+    hash = mix_int(hash, view->token_count);
     for (int i = 0; i < view->token_count; i++) {
         const struct view_token *token = &view->tokens[i];
         hash = mix_text(hash, token->text, sizeof token->text);
-        hash = mix(hash, token->look);
-        hash = mix(hash, token->leading_space);
-        hash = mix(hash, token->is_prefill);
+        hash = mix_int(hash, token->look);
+        hash = mix_int(hash, token->leading_space);
+        hash = mix_int(hash, token->is_prefill);
     }
     return hash;
 }
 
 static uint64_t mix_pass(uint64_t hash, const struct view_pass *pass) {
-    hash = mix(hash, pass->active);
-    hash = mix(hash, pass->is_prefill);
-    hash = mix(hash, pass->is_charged);
-    hash = mix(hash, pass->first_column);
-    hash = mix(hash, pass->column_count);
-    hash = mix(hash, pass->stage);
-    hash = mix(hash, pass->calm_ppm);
-    return mix(hash, pass->progress_ppm);
+    hash = mix_int(hash, pass->active);
+    hash = mix_int(hash, pass->is_prefill);
+    hash = mix_int(hash, pass->is_charged);
+    hash = mix_int(hash, pass->first_column);
+    hash = mix_int(hash, pass->column_count);
+    hash = mix_int(hash, pass->stage);
+    hash = mix_int(hash, pass->calm_ppm);
+    return mix_int(hash, pass->progress_ppm);
 }
 
 static uint64_t mix_drops(uint64_t hash, const struct view *view) {
-    hash = mix(hash, view->drop_count);
+    hash = mix_int(hash, view->drop_count);
     for (int i = 0; i < view->drop_count; i++) {
         const struct view_drop *drop = &view->drops[i];
-        hash = mix(hash, drop->answer);
-        hash = mix(hash, drop->column);
-        hash = mix(hash, drop->is_falling);
-        hash = mix(hash, drop->is_prefill);
-        hash = mix(hash, drop->progress_ppm);
+        hash = mix_int(hash, drop->answer);
+        hash = mix_int(hash, drop->column);
+        hash = mix_int(hash, drop->is_falling);
+        hash = mix_int(hash, drop->is_prefill);
+        hash = mix_int(hash, drop->progress_ppm);
     }
-    return mix(hash, view->stream);
+    return mix_int(hash, view->stream);
 }
 
 static uint64_t mix_clock(uint64_t hash, const struct view *view) {
-    hash = mix(hash, view->span_count);
+    hash = mix_int(hash, view->span_count);
     for (int i = 0; i < view->span_count; i++) {
         const struct view_span *span = &view->spans[i];
-        hash = mix(hash, span->from_ppm);
-        hash = mix(hash, span->to_ppm);
-        hash = mix(hash, span->is_prefill);
-        hash = mix(hash, span->is_charged);
+        hash = mix_int(hash, span->from_ppm);
+        hash = mix_int(hash, span->to_ppm);
+        hash = mix_int(hash, span->is_prefill);
+        hash = mix_int(hash, span->is_charged);
     }
-    hash = mix(hash, view->playhead_ppm);
+    hash = mix_int(hash, view->playhead_ppm);
     hash = mix_text(hash, view->prefill_label, sizeof view->prefill_label);
     hash = mix_text(hash, view->decode_label, sizeof view->decode_label);
-    hash = mix(hash, view->decode_label_ppm);
+    hash = mix_int(hash, view->decode_label_ppm);
     hash = mix_text(hash, view->scale_label, sizeof view->scale_label);
-    hash = mix(hash, view->guess_ppm);
+    hash = mix_int(hash, view->guess_ppm);
     return mix_text(hash, view->guess_label, sizeof view->guess_label);
 }
 
 static uint64_t mix_readouts(uint64_t hash, const struct view *view) {
-    hash = mix(hash, view->readout_count);
+    hash = mix_int(hash, view->readout_count);
     for (int i = 0; i < view->readout_count; i++) {
         const struct view_readout *readout = &view->readouts[i];
         hash = mix_text(hash, readout->label, sizeof readout->label);
         hash = mix_text(hash, readout->value, sizeof readout->value);
         hash = mix_text(hash, readout->note, sizeof readout->note);
         hash = mix_text(hash, readout->formula, sizeof readout->formula);
-        hash = mix(hash, readout->tone);
+        hash = mix_int(hash, readout->tone);
     }
     return hash;
 }
 
 uint64_t view_hash(const struct view *view) {
     uint64_t hash = UINT64_C(0xCBF29CE484222325);
-    hash = mix(hash, view->layers);
-    hash = mix(hash, view->prompt_tokens);
-    hash = mix(hash, view->answer_limit);
-    hash = mix(hash, view->columns);
-    hash = mix(hash, view->stage);
+    hash = mix_int(hash, view->layers);
+    hash = mix_int(hash, view->prompt_tokens);
+    hash = mix_int(hash, view->answer_limit);
+    hash = mix_int(hash, view->columns);
+    hash = mix_int(hash, view->stage);
     hash = mix_tokens(hash, view);
-    hash = mix(hash, view->headers);
-    hash = mix(hash, view->full_columns);
+    hash = mix_int(hash, view->headers);
+    hash = mix_int(hash, view->full_columns);
     hash = mix_pass(hash, &view->pass);
-    hash = mix(hash, view->landed);
-    hash = mix(hash, view->is_finished);
+    hash = mix_int(hash, view->landed);
+    hash = mix_int(hash, view->is_finished);
     hash = mix_drops(hash, view);
     hash = mix_clock(hash, view);
     hash = mix_readouts(hash, view);
     hash = mix_text(hash, view->title, sizeof view->title);
     hash = mix_text(hash, view->headline, sizeof view->headline);
     hash = mix_text(hash, view->caption, sizeof view->caption);
-    hash = mix(hash, view->caption_tone);
+    hash = mix_int(hash, view->caption_tone);
     hash = mix_text(hash, view->origin, sizeof view->origin);
-    hash = mix(hash, view->origin_tone);
+    hash = mix_int(hash, view->origin_tone);
     hash = mix_text(hash, view->rate, sizeof view->rate);
     hash = mix_text(hash, view->note, sizeof view->note);
-    return mix(hash, view->dropped);
+    return mix_int(hash, view->dropped);
 }
 
 void view_add_drop(struct view *view, struct view_drop drop) {

@@ -157,6 +157,7 @@ if(TOKENDRIP_HAS_TESTS)
         message(STATUS "tests of the CUDA kernels: off (no C++ compiler: apt-get install g++)")
     endif()
 
+    tokendrip_test(test_mix render tokendrip_render unit)
     tokendrip_test(test_view render tokendrip_render unit ${sample})
     tokendrip_test(test_layout render tokendrip_render unit)
     tokendrip_test(test_layout_lab render tokendrip_render unit)

@@ -1004,8 +1004,39 @@ static void a_copy_is_equal_and_shares_nothing(void **state) {
     run_destroy(NULL);
 }
 
+static void a_leading_sign_for_a_space_is_read_as_one(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *words;
+    } cases[] = {{"\xE2\x96\x81par", " par"},
+                 {"cel", "cel"},
+                 {"\xE2\x96\x81", "\xE2\x96\x81"},
+                 {"", ""},
+                 {"a\xE2\x96\x81", "a\xE2\x96\x81"}};
+    enum { COUNT = sizeof cases / sizeof cases[0] };
+    struct run_info info = {.origin = RUN_MEASURED,
+                            .unit_ns = 1,
+                            .layers = 1,
+                            .prompt_tokens = COUNT,
+                            .answer_limit = 1};
+    struct run *run = NULL;
+    char problem[256];
+    assert_true(run_create(&run, &info, 1, problem));
+    for (int i = 0; i < COUNT; i++)
+        assert_true(
+            run_add_prompt_token(run, i, cases[i].text, strlen(cases[i].text), false, problem));
+    for (int i = 0; i < COUNT; i++) {
+        char out[RUN_TOKEN_BYTES];
+        size_t bytes = run_token_words(out, run, i);
+        assert_int_equal(bytes, strlen(cases[i].words));
+        assert_memory_equal(out, cases[i].words, bytes);
+    }
+    run_destroy(run);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_leading_sign_for_a_space_is_read_as_one),
         cmocka_unit_test(an_engine_run_gives_the_definitions_of_the_field),
         cmocka_unit_test(what_cannot_be_seen_is_minus_one_and_empty_text),
         cmocka_unit_test(an_answer_token_appears_with_its_output_mark),
