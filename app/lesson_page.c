@@ -12,7 +12,7 @@ static bool knows_bytes(const struct run *run) {
            run->info.weight_bytes > 0;
 }
 
-static bool holds(enum lesson_when when, const struct run *run, bool is_final) {
+static bool holds(enum lesson_when when, const struct run *run, unsigned moment) {
     if (!run)
         return when == WHEN_ELSE;
     switch (when) {
@@ -28,20 +28,22 @@ static bool holds(enum lesson_when when, const struct run *run, bool is_final) {
         return run->info.counting == RUN_ENGINE;
     case WHEN_BYTES:
         return knows_bytes(run);
+    case WHEN_GOING:
+        return moment & MOMENT_GOING;
     case WHEN_OPEN:
         return run->state == RUN_OPEN;
     case WHEN_LAST:
-        return is_final && run->state == RUN_COMPLETE;
+        return (moment & MOMENT_FINAL) && run->state == RUN_COMPLETE;
     case WHEN_FAILED:
-        return is_final && run->state == RUN_FAILED;
+        return (moment & MOMENT_FINAL) && run->state == RUN_FAILED;
     default:
         return true;
     }
 }
 
-const char *lesson_pick(const struct lesson_text *text, const struct run *run, bool is_final) {
+const char *lesson_pick(const struct lesson_text *text, const struct run *run, unsigned moment) {
     int i = 0;
-    while (i + 1 < text->count && !holds(text->variants[i].when, run, is_final))
+    while (i + 1 < text->count && !holds(text->variants[i].when, run, moment))
         i++;
     return text->variants[i].text;
 }
@@ -90,11 +92,11 @@ static const struct lesson_text *word_of(const struct lesson *lesson, const char
 
 static void put_title(struct lesson_page *out, const struct lesson *lesson,
                       struct lesson_place place, const struct lesson_text *title,
-                      const struct lesson_fill *fill, bool is_final) {
+                      const struct lesson_fill *fill, unsigned moment) {
     const struct run *run = fill->run;
     char step[16], steps[16], text[sizeof out->title];
     bool is_open = run->state == RUN_OPEN && lesson->chapters[place.chapter].follows_run;
-    lesson_text_fill(text, sizeof text, lesson_pick(title, run, is_final), fill);
+    lesson_text_fill(text, sizeof text, lesson_pick(title, run, moment), fill);
     snprintf(step, sizeof step, "%d", place.step + 1);
     snprintf(steps, sizeof steps, "%d", lesson_steps(lesson, place.chapter, run));
     lesson_say(out->title, sizeof out->title, lesson, is_open ? "title.step_open" : "title.step",
@@ -104,7 +106,7 @@ static void put_title(struct lesson_page *out, const struct lesson *lesson,
 
 static void put_blocks(struct lesson_page *out, const struct lesson *lesson,
                        const struct lesson_step *step, const struct lesson_fill *fill,
-                       bool is_final) {
+                       unsigned moment) {
     static const char *const headings[LESSON_BLOCKS] = {"heading.what", "heading.why",
                                                         "heading.changes", "heading.next"};
     out->block_count = LESSON_BLOCKS;
@@ -112,8 +114,18 @@ static void put_blocks(struct lesson_page *out, const struct lesson *lesson,
         struct lesson_block *block = &out->blocks[i];
         snprintf(block->heading, sizeof block->heading, "%s", lesson_word(lesson, headings[i]));
         lesson_text_fill(block->text, sizeof block->text,
-                         lesson_pick(&step->blocks[i], fill->run, is_final), fill);
+                         lesson_pick(&step->blocks[i], fill->run, moment), fill);
     }
+}
+
+static unsigned moment_of(const struct lesson_chapter *chapter, struct lesson_place place,
+                          const struct run *run, int64_t t_ns) {
+    if (!chapter->follows_run)
+        return t_ns >= run_end_ns(run) ? MOMENT_FINAL : 0;
+    bool is_there = place.step < run_events(run);
+    bool is_going = place.step > 0 && (!is_there || t_ns < run_event_ns(run, place.step));
+    unsigned moment = place.step + 1 >= run_events(run) ? MOMENT_FINAL : 0;
+    return moment | (is_going ? MOMENT_GOING : 0);
 }
 
 void lesson_page(struct lesson_page *out, const struct lesson *lesson, struct lesson_place place,
@@ -122,18 +134,17 @@ void lesson_page(struct lesson_page *out, const struct lesson *lesson, struct le
     const struct lesson_chapter *chapter = &lesson->chapters[place.chapter];
     const struct lesson_step *step = step_at(lesson, place, run);
     int steps = lesson_steps(lesson, place.chapter, run);
-    bool is_final =
-        chapter->follows_run ? place.step + 1 >= run_events(run) : t_ns >= run_end_ns(run);
+    unsigned moment = moment_of(chapter, place, run, t_ns);
     struct lesson_fill marked = {.run = run, .t_ns = t_ns, .has_marks = true};
     struct lesson_fill plain = {.run = run, .t_ns = t_ns};
     memset(out, 0, sizeof *out);
-    put_title(out, lesson, place, &step->title, &plain, is_final);
-    put_blocks(out, lesson, step, &marked, is_final);
-    lesson_text_fill(out->summary, sizeof out->summary, lesson_pick(&step->summary, run, is_final),
+    put_title(out, lesson, place, &step->title, &plain, moment);
+    put_blocks(out, lesson, step, &marked, moment);
+    lesson_text_fill(out->summary, sizeof out->summary, lesson_pick(&step->summary, run, moment),
                      &plain);
     if (place.step + 1 == steps && !(chapter->follows_run && run->state == RUN_OPEN))
         lesson_text_fill(out->takeaway, sizeof out->takeaway,
-                         lesson_pick(&chapter->takeaway, run, is_final), &plain);
+                         lesson_pick(&chapter->takeaway, run, moment), &plain);
     out->shows = chapter->shows | step->shows;
 }
 
@@ -151,10 +162,10 @@ void lesson_say(char *out, size_t bytes, const struct lesson *lesson, const char
         snprintf(out, bytes, "%s", key);
         return;
     }
-    bool is_final = run && t_ns >= run_end_ns(run);
+    unsigned moment = run && t_ns >= run_end_ns(run) ? MOMENT_FINAL : 0;
     struct lesson_fill fill = {.run = run,
                                .t_ns = t_ns,
                                .extra = extra,
                                .has_marks = lesson_word_rules(&count)[index].has_terms};
-    lesson_text_fill(out, bytes, lesson_pick(&lesson->words[index], run, is_final), &fill);
+    lesson_text_fill(out, bytes, lesson_pick(&lesson->words[index], run, moment), &fill);
 }

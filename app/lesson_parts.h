@@ -23,6 +23,7 @@ enum lesson_when {
     WHEN_CHARGED,  // a step is charged for the first token
     WHEN_ENGINE,   // it comes out of prefill
     WHEN_BYTES,    // weight and cache bytes are known
+    WHEN_GOING,    // the step is under way: its event has not come
     WHEN_OPEN,     // the run still grows
     WHEN_LAST,     // the end of a complete run
     WHEN_FAILED,   // the end of a run that ended early
@@ -93,8 +94,10 @@ _Static_assert((int)KINDS <= (int)LESSON_MAX_STEPS, "a chapter holds every kind 
 // lesson is then for lesson_destroy all the same.
 bool lesson_parse(struct lesson *out, const char *name, const char *json, size_t bytes, char *why);
 
-// The variant of a text that holds for this run at this moment; is_final: the moment
-// counts as the run's end if the run has one. run may be NULL.
-const char *lesson_pick(const struct lesson_text *text, const struct run *run, bool is_final);
+// What a moment is for a page: the run's end if the run has one; inside a step.
+enum { MOMENT_FINAL = 1 << 0, MOMENT_GOING = 1 << 1 };
+
+// The variant of a text that holds for this run at such a moment. run may be NULL.
+const char *lesson_pick(const struct lesson_text *text, const struct run *run, unsigned moment);
 
 #endif

@@ -142,8 +142,8 @@ static json_t *enter_array(struct reader *reader, const json_t *json, const char
 static const char *const when_names[WHENS] = {
     [WHEN_LESSON] = "lesson",   [WHEN_MEASURED] = "measured", [WHEN_MODELLED] = "modelled",
     [WHEN_CHARGED] = "charged", [WHEN_ENGINE] = "engine",     [WHEN_BYTES] = "bytes",
-    [WHEN_OPEN] = "open",       [WHEN_LAST] = "last",         [WHEN_FAILED] = "failed",
-    [WHEN_ELSE] = "else"};
+    [WHEN_GOING] = "going",     [WHEN_OPEN] = "open",         [WHEN_LAST] = "last",
+    [WHEN_FAILED] = "failed",   [WHEN_ELSE] = "else"};
 static const char all_whens[] =
     "lesson measured modelled charged engine bytes open last failed else";
 
