@@ -614,10 +614,35 @@ static void words_of_the_field_are_in_the_glossary_of_every_language(void **stat
     }
 }
 
+// Inside a step the page tells what goes on: nothing of it has a number yet, so none of
+// its lines says that there is none.
+static void a_step_under_way_is_told_as_one(void **state) {
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct lesson *lesson = NULL;
+        char why[256];
+        struct run *run = run_of("module-7", i / 2 ? RUN_ENGINE : RUN_CHARGED, 0, 0);
+        assert_true(lesson_load_named(&lesson, languages[i % 2], why));
+        for (int event = 1; event < run_events(run); event++) {
+            int64_t end_ns = run_event_ns(run, event), start_ns = run_event_ns(run, event - 1);
+            struct lesson_page going, rest;
+            lesson_page(&going, lesson, (struct lesson_place){0, event}, run,
+                        start_ns + (end_ns - start_ns) / 2);
+            lesson_page(&rest, lesson, (struct lesson_place){0, event}, run, end_ns);
+            assert_string_not_equal(going.blocks[0].text, rest.blocks[0].text);
+            for (int block = 0; block < going.block_count; block++)
+                assert_null(strstr(going.blocks[block].text, "\xE2\x80\x94")); // an em dash
+        }
+        lesson_destroy(lesson);
+        run_destroy(run);
+    }
+}
+
 int main(void) {
     setenv("TOKENDRIP_ASSETS", TOKENDRIP_SOURCE_DIR "/assets", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(module_7_is_nine_steps_with_their_lines),
+        cmocka_unit_test(a_step_under_way_is_told_as_one),
         cmocka_unit_test(what_changes_has_cache_clock_and_answer_in_every_language),
         cmocka_unit_test(engine_counting_has_eight_steps_and_token_1_out_of_prefill),
         cmocka_unit_test(the_other_chapters_have_the_figures_of_module_7),
