@@ -379,11 +379,21 @@ static void matmul_tiled(const struct matmul *job) {
     }
 }
 
+// Turning weights into a panel of f32 costs as much as some three products of one token:
+// so few tokens are quicker one by one, and the weights then come from the cache.
 static void matmul(const struct matmul *job) {
-    if (job->tokens > 1)
+    enum { FEW_TOKENS = 3 };
+    if (job->tokens > FEW_TOKENS) {
         matmul_tiled(job);
-    else
-        matvec_any(job);
+        return;
+    }
+    struct matmul one = *job;
+    one.tokens = 1;
+    for (int t = 0; t < job->tokens; t++) {
+        matvec_any(&one);
+        one.out += job->out_stride;
+        one.in += job->in_stride;
+    }
 }
 
 // --- Norm and activation ---
