@@ -108,6 +108,11 @@ void player_poll(struct player *player, int64_t wall_ns) {
     if (!session_poll(player->session, wall_ns, wants_live) && !live_is_over)
         return;
     player->is_stale = true;
+    // A lost device ends measuring; what was recorded plays on.
+    if (session_has_failed(player->session) && player->has_shown && !player->has_told_failure) {
+        player->has_told_failure = true;
+        player_toast(player, wall_ns, session_failure(player->session));
+    }
     if (player->stage.clock == CLOCK_MEASURED)
         player_refresh_run(player, wall_ns, false);
     player->stage.can_measure = session_can_measure(player->session);

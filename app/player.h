@@ -48,6 +48,7 @@ struct player {
     int64_t pointer_until_ns;
     int64_t toggled_ns;
     int64_t measure_at_ns; // a slider has been moved; 0 = none
+    bool has_told_failure; // the device was lost, and the user knows
     bool is_describing;
     const struct run *said_run; // whose step was said last on standard output
     int said_event;

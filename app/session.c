@@ -474,6 +474,10 @@ bool session_has_measured(const struct session *session) {
     return session->runs[CLOCK_MEASURED][RUN_ENGINE] || session->runs[CLOCK_MEASURED][RUN_CHARGED];
 }
 
+const char *session_failure(const struct session *session) {
+    return session->failure;
+}
+
 bool session_has_failed(const struct session *session) {
     return session->failure[0] != '\0';
 }

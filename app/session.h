@@ -73,9 +73,10 @@ bool session_can_measure(const struct session *session);
 bool session_can_schedule(const struct session *session); // the lesson is a rule, not a file's run
 bool session_can_model(const struct session *session);
 bool session_has_lesson(const struct session *session);
-bool session_has_measured(const struct session *session); // now, not some day
-bool session_has_failed(const struct session *session);   // nothing measured will come
-bool session_is_busy(const struct session *session);      // a pass is being computed
-int session_longest(const struct session *session);       // tokens in the model's context
+bool session_has_measured(const struct session *session);   // now, not some day
+bool session_has_failed(const struct session *session);     // nothing measured will come
+const char *session_failure(const struct session *session); // why; "" = it has not
+bool session_is_busy(const struct session *session);        // a pass is being computed
+int session_longest(const struct session *session);         // tokens in the model's context
 
 #endif

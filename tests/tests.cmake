@@ -197,7 +197,8 @@ if(TOKENDRIP_HAS_TESTS)
         tokendrip_test(test_${name} app tokendrip_app unit ${random} app/small_lesson.c)
     endforeach()
     tokendrip_test(test_pictures app tokendrip_app golden)
-    foreach(name app_memory assets describe editor measure_cmd options prompt record signals source)
+    foreach(name app_memory assets describe editor measure_cmd options prompt record session signals
+            source)
         tokendrip_test(test_${name} app tokendrip_app unit)
     endforeach()
 
