@@ -33,3 +33,43 @@ bool backend_marks_has(enum backend_marks marks, int stage, int layers) {
     }
     return false;
 }
+
+static bool check_layer(const struct model_layer *l, backend_matrix_check *check, bool is_made,
+                        char *why) {
+    const struct {
+        const char *name;
+        const struct tensor *tensor;
+    } rows[] = {
+        {"attention norm", &l->attn_norm},
+        {"query", &l->q},
+        {"key", &l->k},
+        {"value", &l->v},
+        {"attention output", &l->attn_out},
+        {"feed-forward norm", &l->ffn_norm},
+        {"gate", &l->gate},
+        {"up", &l->up},
+        {"down", &l->down},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (!check(rows[i].tensor, rows[i].name, is_made, why))
+            return false;
+    }
+    return true;
+}
+
+bool backend_check_matrices(const struct model *model, backend_matrix_check *check, char *why) {
+    for (int i = 0; i < model->shape.layers; i++) {
+        if (!check_layer(&model->layers[i], check, model->is_made, why))
+            return false;
+    }
+    return check(&model->token_embd, "embedding", model->is_made, why) &&
+           check(&model->output_norm, "output norm", model->is_made, why) &&
+           check(&model->output, "output", model->is_made, why);
+}
+
+bool backend_check_heads(const struct model_shape *shape, char *why) {
+    if (shape->heads >= 1 && shape->kv_heads >= 1 && shape->heads % shape->kv_heads == 0)
+        return true;
+    return why_set(why, "%d query heads cannot share %d key heads evenly", shape->heads,
+                   shape->kv_heads);
+}

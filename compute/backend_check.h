@@ -16,6 +16,16 @@ struct backend_limits {
 bool backend_check_pass(const struct backend_pass *pass, const struct backend_limits *limits,
                         char *why);
 
+// Asked of every matrix of a model; false with `why` refuses it.
+typedef bool backend_matrix_check(const struct tensor *matrix, const char *name, bool is_made,
+                                  char *why);
+
+// Every matrix of the model, layer by layer, then embedding, output norm and output.
+bool backend_check_matrices(const struct model *model, backend_matrix_check *check, char *why);
+
+// Whether query heads share the key heads evenly.
+bool backend_check_heads(const struct model_shape *shape, char *why);
+
 // Whether the end of the stage is told: stages 0 .. layers, see backend_mark_fn.
 bool backend_marks_has(enum backend_marks marks, int stage, int layers);
 

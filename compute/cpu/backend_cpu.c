@@ -396,7 +396,8 @@ static bool pass(struct backend_state *s, const struct backend_pass *pass, char 
 
 // --- Opening and closing ---
 
-static bool check_matrix(const struct tensor *t, const char *name, char *why) {
+static bool check_matrix(const struct tensor *t, const char *name, bool is_made, char *why) {
+    (void)is_made; // it is checked when its weights are there
     if (!quant_is_known(t->type))
         return why_set(why, "the CPU cannot multiply %s weights of type %s: use an F16 file", name,
                        gguf_tensor_type_name(t->type));
@@ -410,43 +411,14 @@ static bool check_matrix(const struct tensor *t, const char *name, char *why) {
     return true;
 }
 
-static bool check_layer(const struct model_layer *l, char *why) {
-    const struct {
-        const char *name;
-        const struct tensor *tensor;
-    } rows[] = {
-        {"attention norm", &l->attn_norm},
-        {"query", &l->q},
-        {"key", &l->k},
-        {"value", &l->v},
-        {"attention output", &l->attn_out},
-        {"feed-forward norm", &l->ffn_norm},
-        {"gate", &l->gate},
-        {"up", &l->up},
-        {"down", &l->down},
-    };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if (!check_matrix(rows[i].tensor, rows[i].name, why))
-            return false;
-    }
-    return true;
-}
-
 static bool check_model(const struct model *model, char *why) {
     const struct model_shape *h = &model->shape;
-    if (h->heads < 1 || h->kv_heads < 1 || h->heads % h->kv_heads != 0)
-        return why_set(why, "%d query heads cannot share %d key heads evenly", h->heads,
-                       h->kv_heads);
+    if (!backend_check_heads(h, why))
+        return false;
     if (h->head_dim < 2 || h->head_dim % 2 != 0 || h->head_dim > MODEL_MAX_DIM / h->heads)
         return why_set(why, "a head size of %d cannot be used: it must be even and small enough",
                        h->head_dim);
-    for (int i = 0; i < h->layers; i++) {
-        if (!check_layer(&model->layers[i], why))
-            return false;
-    }
-    return check_matrix(&model->token_embd, "embedding", why) &&
-           check_matrix(&model->output_norm, "output norm", why) &&
-           check_matrix(&model->output, "output", why);
+    return backend_check_matrices(model, check_matrix, why);
 }
 
 // Every array and its floats, so that adding up and cutting cannot disagree.

@@ -240,33 +240,10 @@ static bool check_matrix(const struct tensor *t, const char *name, bool is_made,
     return true;
 }
 
-static bool check_layer(const struct model_layer *l, bool is_made, char *why) {
-    const struct {
-        const char *name;
-        const struct tensor *tensor;
-    } rows[] = {
-        {"attention norm", &l->attn_norm},
-        {"query", &l->q},
-        {"key", &l->k},
-        {"value", &l->v},
-        {"attention output", &l->attn_out},
-        {"feed-forward norm", &l->ffn_norm},
-        {"gate", &l->gate},
-        {"up", &l->up},
-        {"down", &l->down},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (!check_matrix(rows[i].tensor, rows[i].name, is_made, why))
-            return false;
-    }
-    return true;
-}
-
 static bool check_model(const struct model *model, char *why) {
     const struct model_shape *h = &model->shape;
-    if (h->heads < 1 || h->kv_heads < 1 || h->heads % h->kv_heads != 0)
-        return why_set(why, "%d query heads cannot share %d key heads evenly", h->heads,
-                       h->kv_heads);
+    if (!backend_check_heads(h, why))
+        return false;
     if (h->head_dim < 2 || h->head_dim % 2 != 0 || h->head_dim > MOST_HEAD_DIM)
         return why_set(why,
                        "a head size of %d cannot be used on the GPU: it must be even and at "
@@ -276,13 +253,7 @@ static bool check_model(const struct model *model, char *why) {
     if (h->heads / h->kv_heads * matrix_stride(WEIGHT_F16, h->head_dim) > 12288)
         return why_set(why, "%d heads of %d numbers share one key head: use --device cpu",
                        h->heads / h->kv_heads, h->head_dim);
-    for (int i = 0; i < h->layers; i++) {
-        if (!check_layer(&model->layers[i], model->is_made, why))
-            return false;
-    }
-    return check_matrix(&model->token_embd, "embedding", model->is_made, why) &&
-           check_matrix(&model->output_norm, "output norm", model->is_made, why) &&
-           check_matrix(&model->output, "output", model->is_made, why);
+    return backend_check_matrices(model, check_matrix, why);
 }
 
 static bool create_marks(struct backend_state *s, enum marks_kind kind, enum backend_marks which,
