@@ -95,7 +95,6 @@ enum toast {
     TOAST_NO_PROMPT,  // nothing here can measure a prompt
     TOAST_NO_LESSON,
     TOAST_GUESS_FIRST,
-    TOAST_KEPT,
     TOAST_CALM,
     TOAST_LAST_STEP, // of the lesson
     TOAST_STILL_MEASURING,

@@ -1,7 +1,6 @@
 // See exhibit.h.
 #include "exhibit.h"
 
-#include "compute/runfile.h"
 #include "compute/why.h"
 #include "lab.h"
 #include "progress.h"
@@ -63,9 +62,12 @@ static bool open_run(struct exhibit *out, const struct options *options, char *w
     bool is_lab = options->mode == MODE_LAB;
     if (is_lab && !options->run_path && options->clock == CLOCK_MEASURED)
         return measure_lab(out, options, why);
-    if (!source_run(&out->run, options, why))
+    struct runfile_extras extras;
+    if (!source_run_with(&out->run, &extras, options, why))
         return false;
-    return !is_lab || !options->run_path || labwork_load(&out->work, options->run_path, why);
+    if (is_lab)
+        labwork_take(&out->work, &extras);
+    return true;
 }
 
 bool exhibit_open(struct exhibit *out, const struct options *options, char why[256]) {

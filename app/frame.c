@@ -7,14 +7,15 @@
 
 #include <string.h>
 
-int64_t frame_moment_ns(const struct run *run, int64_t t_ns, bool is_calm) {
+// Under is_calm the last event, settled.
+static int64_t moment_ns(const struct run *run, int64_t t_ns, bool is_calm) {
     if (!is_calm)
         return t_ns;
     int event = run_event_at(run, t_ns);
     return event < 0 ? -1 : run_event_ns(run, event);
 }
 
-bool frame_has_panel(const struct stage_state *stage, const struct lesson *lesson) {
+static bool has_panel(const struct stage_state *stage, const struct lesson *lesson) {
     bool is_wanted = stage->mode == MODE_LESSON || stage->side != SIDE_NONE;
     return lesson && is_wanted && stage->mode != MODE_LAB;
 }
@@ -22,12 +23,7 @@ bool frame_has_panel(const struct stage_state *stage, const struct lesson *lesso
 // The clock's scale while the end is not known: the next of 1, 2, 5, 10 ... with room
 // for a quarter more, so that it changes seldom.
 static int64_t open_scale_ns(int64_t end_ns) {
-    int64_t wanted_ns = end_ns + end_ns / 4, scale_ns = 1000;
-    if (end_ns <= 0)
-        return 0;
-    for (int rung = 0; scale_ns < wanted_ns && scale_ns < INT64_MAX / 10; rung++)
-        scale_ns = rung % 3 == 1 ? scale_ns / 2 * 5 : scale_ns * 2;
-    return scale_ns;
+    return end_ns > 0 ? scene_rung_ns(end_ns + end_ns / 4) : 0;
 }
 
 static void fill_view(struct frame *frame, const struct frame_source *source, int64_t t_ns) {
@@ -119,9 +115,9 @@ void frame_compose(struct frame *frame, const struct frame_source *source) {
     const struct stage_state *stage = source->stage;
     int64_t t_ns = source->t_ns;
     if (source->run)
-        t_ns = frame_moment_ns(source->run, t_ns, stage->is_calm);
+        t_ns = moment_ns(source->run, t_ns, stage->is_calm);
     frame->is_lab = stage->mode == MODE_LAB && source->run;
-    frame->has_panel = source->run && frame_has_panel(stage, source->panel.lesson);
+    frame->has_panel = source->run && has_panel(stage, source->panel.lesson);
     fill_view(frame, source, t_ns);
     make_layout(frame, source);
     frame->paint =

@@ -44,12 +44,6 @@ struct frame {
 // Fills frame->scene. `source->run` NULL: only the layout is made.
 void frame_compose(struct frame *frame, const struct frame_source *source);
 
-// The moment that is drawn: under is_calm the last event's, settled.
-int64_t frame_moment_ns(const struct run *run, int64_t t_ns, bool is_calm);
-
-// Whether this state has a panel beside the stage.
-bool frame_has_panel(const struct stage_state *stage, const struct lesson *lesson);
-
 // What the reducer must know of what is on the screen (see actions_context).
 void frame_fill_context(struct actions_context *context, const struct frame *frame,
                         const struct stage_state *stage);

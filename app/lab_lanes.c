@@ -4,6 +4,7 @@
 // reaches the moment gives the same picture. A run compared with plays along, and
 // stands whole once the run shown is over.
 #include "lab_parts.h"
+#include "scene.h"
 
 #include <string.h>
 
@@ -34,14 +35,6 @@ static int64_t expected_ns(const struct lab_source *source) {
     return is_known && total_ns < (double)RUN_MAX_NS ? (int64_t)total_ns : 0;
 }
 
-// The next time of 1, 2, 5, 10 ... microseconds.
-static int64_t rung_ns(int64_t least_ns) {
-    int64_t scale_ns = 1000;
-    for (int rung = 0; scale_ns < least_ns; rung++)
-        scale_ns = rung % 3 == 1 ? scale_ns / 2 * 5 : scale_ns * 2;
-    return scale_ns;
-}
-
 static int64_t shown_ns(const struct run *run, int64_t t_ns) {
     int64_t end_ns = run_end_ns(run);
     return t_ns < 0 ? 0 : t_ns > end_ns ? end_ns : t_ns;
@@ -57,7 +50,7 @@ static int64_t scale_ns(const struct lab_source *source, const struct run *kept)
     }
     int64_t expected = expected_ns(source), moment_ns = shown_ns(source->run, source->t_ns);
     known_ns = expected > known_ns ? expected : known_ns;
-    return moment_ns > known_ns || known_ns == 0 ? rung_ns(moment_ns) : known_ns;
+    return moment_ns > known_ns || known_ns == 0 ? scene_rung_ns(moment_ns) : known_ns;
 }
 
 // --- Lanes ---

@@ -47,18 +47,13 @@ bool labwork_keep(struct labwork *work, const struct run *run, char why[256]) {
     return true;
 }
 
-bool labwork_load(struct labwork *work, const char *path, char why[256]) {
-    struct runfile_extras extras;
-    struct run *run = NULL;
-    if (!runfile_load_with(&run, &extras, path, why))
-        return false;
-    run_destroy(run);
-    work->sweep = extras.sweep;
-    work->floors = extras.floors;
-    work->is_sweep_whole = extras.sweep.prefill_count > 0;
+void labwork_take(struct labwork *work, const struct runfile_extras *extras) {
+    const struct sweep *sweep = &extras->sweep;
+    work->sweep = *sweep;
+    work->floors = extras->floors;
+    work->is_sweep_whole = sweep->prefill_count > 0;
     if (work->is_sweep_whole)
-        work->longest = extras.sweep.prefill[extras.sweep.prefill_count - 1].tokens;
-    return true;
+        work->longest = sweep->prefill[sweep->prefill_count - 1].tokens;
 }
 
 unsigned labwork_wants(int page) {

@@ -38,7 +38,7 @@ bool labwork_load_kept(struct labwork *work, const char *path, char why[256]);
 bool labwork_keep(struct labwork *work, const struct run *run, char why[256]);
 
 // What a saved run brings along: its sweep and its roofs, where it has them.
-bool labwork_load(struct labwork *work, const char *path, char why[256]);
+void labwork_take(struct labwork *work, const struct runfile_extras *extras);
 
 // What a page of Lab needs.
 unsigned labwork_wants(int page);

@@ -65,7 +65,7 @@ static int key_hints(const struct player *player, struct paint_key keys[12]) {
 static struct frame_source frame_source_of(const struct player *player, int64_t wall_ns) {
     const struct labwork *lab = session_lab(player->session);
     const struct desk *desk = &player->easel->desk;
-    struct actions_context context = player_context(player, wall_ns);
+    struct player_reach reach = player_reach(player);
     const struct stage_state *stage = &player->stage;
     bool is_measured = stage->clock == CLOCK_MEASURED;
     // A file's roofs are those of its own run.
@@ -80,8 +80,8 @@ static struct frame_source frame_source_of(const struct player *player, int64_t 
         .is_measuring = player->is_measuring,
         .text = player->text,
         .panel = {.lesson = player->lesson,
-                  .longest_prompt = context.longest_prompt,
-                  .longest_answer = context.longest_answer,
+                  .longest_prompt = reach.prompt,
+                  .longest_answer = reach.answer,
                   .can_measure =
                       is_measured ? stage->can_measure || stage->can_model : stage->can_schedule,
                   .is_measuring = player->is_measuring || player->measure_at_ns,
@@ -102,8 +102,8 @@ static struct frame_source frame_source_of(const struct player *player, int64_t 
                 .longest_sweep = lab->longest,
                 .is_modelled = !player->stage.can_measure,
                 .trouble = lab->trouble[0] ? lab->trouble : NULL,
-                .longest_prompt = context.longest_prompt,
-                .longest_answer = context.longest_answer},
+                .longest_prompt = reach.prompt,
+                .longest_answer = reach.answer},
     };
     window_size_px(player->window, &source.width_px, &source.height_px);
     return source;

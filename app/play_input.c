@@ -152,7 +152,6 @@ static void measure_desk(struct player *player, int64_t wall_ns) {
 }
 
 static void use_desk(struct player *player, const struct input_event *event, int64_t wall_ns) {
-    struct actions_context context = player_context(player, wall_ns);
     bool is_key = event->kind == INPUT_EDIT;
     player->is_stale = true;
     if (is_key && event->edit == EDIT_CLOSE)
@@ -161,7 +160,7 @@ static void use_desk(struct player *player, const struct input_event *event, int
         measure_desk(player, wall_ns);
     else
         desk_type(&player->easel->desk, event, session_tokenizer(player->session),
-                  context.longest_prompt);
+                  player_reach(player).prompt);
 }
 
 static void move_pointer(struct player *player, const struct input_event *event, int64_t wall_ns) {

@@ -7,27 +7,29 @@ enum { LESSON_LONGEST_PROMPT = 1024, LESSON_LONGEST_ANSWER = 512 };
 // Of an answer made from a file's sweep.
 enum { MODELLED_LONGEST_ANSWER = 256 };
 
+struct player_reach player_reach(const struct player *player) {
+    int longest = session_longest(player->session);
+    if (player->stage.clock == CLOCK_LESSON)
+        return (struct player_reach){LESSON_LONGEST_PROMPT, LESSON_LONGEST_ANSWER};
+    if (longest == 0 && session_can_model(player->session))
+        return (struct player_reach){session_lab(player->session)->longest,
+                                     MODELLED_LONGEST_ANSWER};
+    if (longest > SOURCE_ANSWER_LIMIT)
+        return (struct player_reach){longest - SOURCE_ANSWER_LIMIT, SOURCE_ANSWER_LIMIT};
+    return (struct player_reach){longest > 1 ? longest - 1 : 1, 1};
+}
+
 // What the reducer is told of the world.
 struct actions_context player_context(const struct player *player, int64_t wall_ns) {
     static const struct run nothing = {.info = {.layers = 1, .prompt_tokens = 1}};
-    int longest = session_longest(player->session);
+    struct player_reach reach = player_reach(player);
     struct actions_context context = {
         .run = player->run ? player->run : &nothing,
         .wall_ns = wall_ns,
-        .longest_prompt = longest > 256 ? longest - 256
-                          : longest > 1 ? longest - 1
-                                        : 1,
-        .longest_answer = longest > 256 ? 256 : 1,
+        .longest_prompt = reach.prompt,
+        .longest_answer = reach.answer,
         .lesson = player->lesson,
     };
-    if (longest == 0 && session_can_model(player->session)) {
-        context.longest_prompt = session_lab(player->session)->longest;
-        context.longest_answer = MODELLED_LONGEST_ANSWER;
-    }
-    if (player->stage.clock == CLOCK_LESSON) {
-        context.longest_prompt = LESSON_LONGEST_PROMPT;
-        context.longest_answer = LESSON_LONGEST_ANSWER;
-    }
     frame_fill_context(&context, &player->easel->frame, &player->stage);
     return context;
 }

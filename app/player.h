@@ -64,6 +64,10 @@ void player_trace(const char *what, int64_t value_ns);
 void player_toast(struct player *player, int64_t wall_ns, const char *text);
 
 // play_run.c: which run is shown, and what is measured for it.
+struct player_reach {
+    int prompt, answer; // the longest there can be, in tokens
+};
+struct player_reach player_reach(const struct player *player);
 struct actions_context player_context(const struct player *player, int64_t wall_ns);
 // Takes what the session has to show; keeps the place when only clock or counting
 // changed, starts at the beginning when another run came.

@@ -184,6 +184,13 @@ static enum view_stage stage_of(const struct view *view, const struct scene_seen
     return in_decode || after_decode ? VIEW_DECODE : VIEW_PREFILL;
 }
 
+int64_t scene_rung_ns(int64_t least_ns) {
+    int64_t scale_ns = 1000;
+    for (int rung = 0; scale_ns < least_ns && scale_ns < INT64_MAX / 10; rung++)
+        scale_ns = rung % 3 == 1 ? scale_ns / 2 * 5 : scale_ns * 2;
+    return scale_ns;
+}
+
 struct scene_options scene_options_for(const struct run *run, struct playhead_rate rate) {
     int64_t end_ns = run_end_ns(run);
     return (struct scene_options){

@@ -33,6 +33,9 @@ struct scene_options scene_options_for(const struct run *run, struct playhead_ra
 void scene_at(struct view *view, const struct run *run, int64_t t_ns,
               const struct scene_options *options);
 
+// The next time of 1, 2, 5, 10 ... microseconds, for a clock whose end is not known.
+int64_t scene_rung_ns(int64_t least_ns);
+
 // How a token of these bytes looks, by itself.
 void scene_token(struct view_token *out, const char *text, size_t bytes, bool is_control);
 

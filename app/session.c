@@ -121,10 +121,12 @@ static void start_opening(struct session *session) {
 // The user's own files first: what is wrong with them ends the start.
 static bool load_files(struct session *session, char why[256]) {
     const struct options *options = &session->options;
+    struct runfile_extras extras;
     struct run *run = NULL;
     if (options->run_path) {
-        if (!source_replay(&run, options, why))
+        if (!source_replay(&run, &extras, options, why))
             return false;
+        labwork_take(&session->work, &extras);
         run->info.answer_limit = run->answer_count;
         session->is_replay = true;
         session->runs[run->info.origin == RUN_LESSON][run->info.counting] = run;
@@ -151,8 +153,6 @@ bool session_open(struct session **out, const struct options *options, void (*wa
     session->wake = wake;
     session->wake_context = wake_context;
     bool ok = load_files(session, why);
-    if (ok && session->is_replay)
-        ok = labwork_load(&session->work, options->run_path, why);
     if (ok && options->compare_path)
         ok = labwork_load_kept(&session->work, options->compare_path, why);
     if (!ok) {

@@ -303,8 +303,9 @@ bool source_lesson(struct run **out, const struct options *options, enum countin
     return ok;
 }
 
-bool source_replay(struct run **out, const struct options *options, char why[256]) {
-    if (!runfile_load(out, options->run_path, why))
+bool source_replay(struct run **out, struct runfile_extras *extras, const struct options *options,
+                   char why[256]) {
+    if (!runfile_load_with(out, extras, options->run_path, why))
         return false;
     if ((*out)->state != RUN_OPEN && (*out)->answer_count > 0)
         return true;
@@ -337,8 +338,15 @@ static bool apply_counting(struct run **run, enum counting_choice choice, char *
 }
 
 bool source_run(struct run **out, const struct options *options, char why[256]) {
+    struct runfile_extras ignored;
+    return source_run_with(out, &ignored, options, why);
+}
+
+bool source_run_with(struct run **out, struct runfile_extras *extras, const struct options *options,
+                     char why[256]) {
     *out = NULL;
-    bool ok = options->run_path                ? source_replay(out, options, why)
+    *extras = (struct runfile_extras){0};
+    bool ok = options->run_path                ? source_replay(out, extras, options, why)
               : options->clock == CLOCK_LESSON ? source_lesson(out, options, options->counting, why)
                                                : measured_run(out, options, why);
     if (!ok || !apply_counting(out, options->counting, why))

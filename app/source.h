@@ -7,6 +7,7 @@
 #define APP_SOURCE_H
 
 #include "compute/engine.h"
+#include "compute/runfile.h"
 #include "options.h"
 #include "prompt.h"
 
@@ -60,12 +61,16 @@ bool source_measure_on(struct measure_result *out, struct source *source,
 bool source_lesson(struct run **out, const struct options *options, enum counting_choice counting,
                    char why[256]);
 
-// The run of --run as it was saved. Owner: run_destroy.
-bool source_replay(struct run **out, const struct options *options, char why[256]);
+// The run of --run as it was saved, with what is kept beside it (NULL: not wanted). Owner: run_destroy.
+bool source_replay(struct run **out, struct runfile_extras *extras, const struct options *options,
+                   char why[256]);
 
 // The run of --run, --clock lesson or a measurement, complete, under --counting,
 // with an answer limit that equals its answer: a picture leaves no room for tokens
 // that never come. Owner: run_destroy.
 bool source_run(struct run **out, const struct options *options, char why[256]);
+// The same with what a replayed file keeps beside its run; zeroed for any other run.
+bool source_run_with(struct run **out, struct runfile_extras *extras, const struct options *options,
+                     char why[256]);
 
 #endif
