@@ -128,6 +128,44 @@ static void screen_time_and_run_time_are_inverse(void **state) {
     }
 }
 
+// Away from zero at a half; the other way around, half a rate's numerator is the most lost.
+static void screen_time_is_rounded_to_the_nearest_at_any_speed(void **state) {
+    (void)state;
+    static const struct {
+        int32_t num, den;
+        int64_t run_ns, screen_ns;
+    } cases[] = {
+        {2, 1, 2, 1},
+        {2, 1, 3, 2},
+        {2, 1, -3, -2},
+        {5, 1, 7, 1},
+        {5, 1, 8, 2},
+        {5, 1, -7, -1},
+        {5, 1, -8, -2},
+        {1000, 1, 499, 0},
+        {1000, 1, 500, 1},
+        {1000, 1, 1499, 1},
+        {3, 2, 1, 1},
+        {3, 2, 2, 1},
+        {1000, 1, -499, 0},
+        {1000, 1, -500, -1},
+        {7, 3, 1, 0},
+        {7, 3, 2, 1},
+        {2, 1, INT64_MAX, INT64_C(1) << 62},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct playhead_rate rate = {cases[i].num, cases[i].den};
+        assert_int_equal(playhead_screen_ns(rate, cases[i].run_ns), cases[i].screen_ns);
+    }
+    for (int i = 0; i < 2000; i++) {
+        struct playhead_rate rate = {(int32_t)(2 + random_below(999)),
+                                     (int32_t)(1 + random_below(1000))};
+        int64_t run_ns = random_below(INT64_C(1) << 40) - (INT64_C(1) << 39);
+        int64_t off = playhead_screen_ns(rate, run_ns) * rate.num - run_ns * rate.den;
+        assert_true(2 * (off < 0 ? -off : off) <= rate.num);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_moment_is_anchor_plus_rate_times_wall),
@@ -138,6 +176,7 @@ int main(void) {
         cmocka_unit_test(steps_on_the_ladder_go_up_and_down_and_end),
         cmocka_unit_test(frames_are_exact_and_do_not_drift),
         cmocka_unit_test(screen_time_and_run_time_are_inverse),
+        cmocka_unit_test(screen_time_is_rounded_to_the_nearest_at_any_speed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
