@@ -232,6 +232,160 @@ static void a_settled_event_has_no_drop_in_the_air(void **state) {
     }
 }
 
+// A run of 1 layer, whose passes are `pass_ns` long and follow one another at once:
+// prefill of `chunks` columns in as many passes, then one answer token a pass.
+static struct run *run_of_passes(enum run_counting counting, int chunks, int answers,
+                                 int64_t pass_ns) {
+    struct run_info info = {.counting = counting,
+                            .layers = 1,
+                            .unit_ns = 1,
+                            .prompt_tokens = chunks,
+                            .answer_limit = answers};
+    struct run *run = NULL;
+    char why[256];
+    assert_true(run_create(&run, &info, chunks, why));
+    for (int i = 0; i < chunks; i++)
+        assert_true(run_add_prompt_token(run, i, "p", 1, false, why));
+    bool is_charging = counting == RUN_CHARGED;
+    for (int column = 0, yielded = 0; yielded < answers;) {
+        bool is_prefill = column < chunks, is_free = is_charging && yielded == 0;
+        struct run_pass pass = {.phase = is_prefill ? RUN_PREFILL : RUN_DECODE,
+                                .first_column = column,
+                                .column_count = is_prefill || !is_free ? 1 : 0,
+                                .yields = yielded,
+                                .start_ns = run_end_ns(run)};
+        if (is_prefill && (is_charging || column + 1 < chunks))
+            pass.yields = -1;
+        assert_true(run_begin_pass(run, &pass, why));
+        if (pass.yields >= 0)
+            assert_true(run_add_answer_token(run, yielded++, "a", 1, false, why));
+        for (int mark = 1; mark <= 3; mark++)
+            assert_true(run_add_mark(run, pass.start_ns + pass_ns * mark / 3, why));
+        column += pass.column_count;
+    }
+    run_close(run, RUN_COMPLETE);
+    return run;
+}
+
+// With `passes` passes done the spans hold `merge` passes each, but never such of two
+// kinds, nor the charged step with others; they leave out none.
+static void check_spans(const struct run *run, int passes, int merge) {
+    enum { CHUNKS = 5, PASS_NS = 3000 };
+    struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 1});
+    options.scale_ns = (int64_t)VIEW_PPM * PASS_NS / 100; // 100 ppm of the clock a pass
+    scene_at(&view_a, run, (int64_t)passes * PASS_NS, &options);
+    assert_int_equal(view_a.dropped, 0);
+    int pass = 0, span = 0;
+    while (pass < passes) {
+        bool is_prefill = pass < CHUNKS, is_charged = pass == CHUNKS;
+        int end = is_charged ? pass + 1 : pass + merge;
+        if (is_prefill && end > CHUNKS)
+            end = CHUNKS;
+        if (end > passes || span == VIEW_MAX_SPANS - 1)
+            end = passes; // the last span there is room for takes what is left over
+        assert_true(span < view_a.span_count);
+        assert_int_equal(view_a.spans[span].from_ppm, pass * 100);
+        assert_int_equal(view_a.spans[span].to_ppm, end * 100);
+        assert_int_equal(view_a.spans[span].is_prefill, is_prefill);
+        assert_int_equal(view_a.spans[span].is_charged, is_charged);
+        pass = end;
+        span++;
+    }
+    assert_int_equal(view_a.span_count, span);
+    assert_int_equal(view_a.decode_label_ppm, passes > CHUNKS ? CHUNKS * 100 : -1);
+}
+
+static void the_clock_merges_passes_when_they_are_more_than_its_spans(void **state) {
+    (void)state;
+    // Five chunks of prefill, the charged step, 2,494 steps of decode.
+    struct run *run = run_of_passes(RUN_CHARGED, 5, 2495, 3000);
+    static const struct {
+        int passes, merge;
+    } rows[] = {{1, 1}, {6, 1}, {1023, 1}, {1024, 2}, {1025, 2}, {2047, 2}, {2048, 3}, {2500, 3}};
+    assert_int_equal(run_passes_seen(run), 2500);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        check_spans(run, rows[i].passes, rows[i].merge);
+    run_destroy(run);
+}
+
+// --- Falling ---
+
+static const struct view_drop *drop_in_the_air(const struct view *view, int answer) {
+    for (int i = 0; i < view->drop_count; i++)
+        if (view->drops[i].is_falling && view->drops[i].answer == answer)
+            return &view->drops[i];
+    return NULL;
+}
+
+// Passes of 300 ns; a drop falls 500 ns, so that the next one leaves while it is in the
+// air. The prompt's one column yields answer 0 at 300, the step after it answer 1 at 600.
+static void a_drop_falls_from_when_its_token_is_measured_out(void **state) {
+    (void)state;
+    static const struct {
+        int64_t t_ns;
+        int landed;
+        int first_ppm, second_ppm; // way of the drops of answers 0 and 1, -1: not in the air
+    } moments[] = {
+        {299, 0, -1, -1},     {300, 0, 0, -1},      {350, 0, 100000, -1},  {425, 0, 250000, -1},
+        {550, 0, 500000, -1}, {599, 0, 598000, -1}, {600, 0, 600000, 0},   {799, 0, 998000, 398000},
+        {800, 1, -1, 400000}, {850, 1, -1, 500000}, {1099, 1, -1, 998000}, {1100, 2, -1, -1},
+    };
+    struct run *run = run_of_passes(RUN_ENGINE, 1, 2, 300);
+    struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 1});
+    options.fall_ns = 500;
+    for (size_t i = 0; i < sizeof moments / sizeof moments[0]; i++) {
+        scene_at(&view_a, run, moments[i].t_ns, &options);
+        const struct view_drop *first = drop_in_the_air(&view_a, 0);
+        const struct view_drop *second = drop_in_the_air(&view_a, 1);
+        assert_int_equal(first ? first->progress_ppm : -1, moments[i].first_ppm);
+        assert_int_equal(second ? second->progress_ppm : -1, moments[i].second_ppm);
+        assert_int_equal(view_a.landed, moments[i].landed);
+        if (first)
+            assert_int_equal(first->column, 0);
+        if (second)
+            assert_int_equal(second->column, 1);
+        if (first)
+            assert_true(first->is_prefill);
+    }
+    run_destroy(run);
+}
+
+// Over all of a fall, in small steps: it only goes down, evenly, and lands at its end.
+static void check_fall(const struct run *run, int answer, const struct scene_options *options) {
+    enum { STEPS = 64 };
+    int64_t from_ns = run_answer_ns(run, answer);
+    int last_ppm = -1;
+    for (int i = 0; i < STEPS; i++) {
+        int64_t fallen_ns = options->fall_ns * i / STEPS;
+        scene_at(&view_a, run, from_ns + fallen_ns, options);
+        const struct view_drop *drop = drop_in_the_air(&view_a, answer);
+        if (!drop) { // so many are in the air that it is a part of the stream
+            assert_true(answer < view_a.landed + view_a.stream && answer >= view_a.landed);
+            continue;
+        }
+        int expected_ppm = (int)(fallen_ns * VIEW_PPM / options->fall_ns);
+        assert_int_equal(drop->progress_ppm, expected_ppm);
+        assert_true(drop->progress_ppm >= last_ppm);
+        last_ppm = drop->progress_ppm;
+    }
+    scene_at(&view_a, run, from_ns + options->fall_ns, options);
+    assert_null(drop_in_the_air(&view_a, answer));
+    assert_true(view_a.landed > answer);
+}
+
+static void every_drop_of_every_run_only_goes_down_and_lands_in_time(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= RUNS / 4; seed++) {
+        struct run *run = random_run(seed, &small);
+        uint64_t random = seed;
+        struct scene_options options = scene_options_for(run, any_rate(&random));
+        int answer = (int)random_between(&random, 0, run_answers_seen(run) - 1);
+        options.fall_ns += 64; // never so short that two moments are one
+        check_fall(run, answer, &options);
+        run_destroy(run);
+    }
+}
+
 // A hand-made run of 1-byte and control tokens to see what is drawn.
 static struct run *run_of_tokens(const char *const *texts, int count) {
     struct run_info info = {.layers = 1,
@@ -504,6 +658,9 @@ int main(void) {
         cmocka_unit_test(fill_only_grows_and_ends_at_prompt_plus_answers_less_one),
         cmocka_unit_test(between_marks_nothing_moves_faster_than_its_stage),
         cmocka_unit_test(a_settled_event_has_no_drop_in_the_air),
+        cmocka_unit_test(the_clock_merges_passes_when_they_are_more_than_its_spans),
+        cmocka_unit_test(a_drop_falls_from_when_its_token_is_measured_out),
+        cmocka_unit_test(every_drop_of_every_run_only_goes_down_and_lands_in_time),
         cmocka_unit_test(every_token_text_becomes_drawable),
         cmocka_unit_test(words_follow_the_run_and_do_not_flash_at_its_boundaries),
         cmocka_unit_test(a_prompt_that_waits_claims_no_measurement),
