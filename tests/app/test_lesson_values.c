@@ -247,6 +247,60 @@ static void a_measured_run_has_bytes_and_a_device(void **state) {
     run_destroy(run);
 }
 
+// Small enough for a whole number of bytes: 100 of weights, 2 x 1 x 1 x 1 numbers of
+// 2 bytes an entry. A pass is 600 ns long.
+static struct run *run_of_few_bytes(int prompt, int answers) {
+    struct run_info info = {.origin = RUN_MEASURED,
+                            .layers = 1,
+                            .heads = 1,
+                            .kv_heads = 1,
+                            .head_dim = 1,
+                            .kv_value_bytes = 2,
+                            .weight_bytes = 100,
+                            .prompt_tokens = prompt,
+                            .answer_limit = answers};
+    struct run *run = NULL;
+    char why[256];
+    assert_true(run_create(&run, &info, 1, why));
+    for (int i = 0; i < prompt; i++)
+        assert_true(run_add_prompt_token(run, i, "p", 1, false, why));
+    for (int pass = 0; pass < answers; pass++) {
+        struct run_pass begin = {.phase = pass ? RUN_DECODE : RUN_PREFILL,
+                                 .first_column = pass ? prompt + pass - 1 : 0,
+                                 .column_count = pass ? 1 : prompt,
+                                 .yields = pass,
+                                 .start_ns = pass * 600};
+        assert_true(run_begin_pass(run, &begin, why));
+        assert_true(run_add_answer_token(run, 7, "a", 1, false, why));
+        for (int mark = 1; mark <= 3; mark++)
+            assert_true(run_add_mark(run, begin.start_ns + mark * 200, why));
+    }
+    run_close(run, RUN_COMPLETE);
+    return run;
+}
+
+// A step reads the entries there were before it; its own is written, not read.
+static void a_step_reads_the_weights_and_the_cache_it_found(void **state) {
+    (void)state;
+    static const int prompts[] = {1, 5, 18, 200};
+    for (size_t i = 0; i < sizeof prompts / sizeof prompts[0]; i++) {
+        struct run *run = run_of_few_bytes(prompts[i], 5);
+        expect(run, 0, "step_bytes", "100 B");
+        expect(run, 300, "step_bytes", "100 B"); // prefill finds nothing
+        expect(run, 600, "step_bytes", "100 B");
+        for (int step = 1; step < 5; step++) {
+            char read[32], cache[32];
+            int found = prompts[i] + step - 1;
+            snprintf(read, sizeof read, "%d B", 100 + 4 * found);
+            snprintf(cache, sizeof cache, "%d B", 4 * found);
+            expect(run, step * 600 + 300, "step_bytes", read);
+            expect(run, step * 600 + 600, "step_bytes", read);
+            expect(run, step * 600 + 600, "cache_read_bytes", cache);
+        }
+        run_destroy(run);
+    }
+}
+
 static void token_texts_come_without_control_characters(void **state) {
     (void)state;
     struct run *run = measured();
@@ -409,6 +463,7 @@ int main(void) {
         cmocka_unit_test(stage_0_has_the_lessons_figures),
         cmocka_unit_test(under_way_a_pass_has_its_number_but_no_result),
         cmocka_unit_test(a_measured_run_has_bytes_and_a_device),
+        cmocka_unit_test(a_step_reads_the_weights_and_the_cache_it_found),
         cmocka_unit_test(token_texts_come_without_control_characters),
         cmocka_unit_test(long_texts_are_cut_between_characters),
         cmocka_unit_test(a_cut_never_goes_through_a_character),
