@@ -385,6 +385,41 @@ static void an_answer_of_24_tokens_has_room_for_all_of_it(void **state) {
     }
 }
 
+// A tall picture has width to make up for: up to eight lines, where a wide one stops
+// at three however long the answer is. As many as the answer needs at 4.8 em a token.
+static void a_tall_picture_has_a_line_for_all_the_answer_needs(void **state) {
+    (void)state;
+    static const struct {
+        int width_px, height_px, answer_limit, lines;
+    } rows[] = {
+        {1080, 1920, 7, 1},  {1080, 1920, 24, 4},  {1080, 1920, 32, 5}, {1080, 1920, 48, 7},
+        {1080, 1920, 64, 8}, {1080, 1920, 200, 8}, {640, 2160, 48, 7},  {2160, 3840, 32, 5},
+        {1080, 1081, 48, 7}, {1000, 1000, 48, 3},  {1920, 1080, 48, 3}, {1920, 1080, 200, 3},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct layout_input in = {
+            .width_px = rows[i].width_px,
+            .height_px = rows[i].height_px,
+            .layers = 8,
+            .prompt_tokens = 18,
+            .columns = 17 + rows[i].answer_limit,
+            .answer_limit = rows[i].answer_limit,
+            .readouts = 6,
+        };
+        struct layout l;
+        assert_true(layout_make(&l, &in));
+        assert_int_equal(l.answer_lines, rows[i].lines);
+        assert_int_equal(l.answer.h, l.answer_lines * l.answer_line_px);
+        // None is there for nothing, and all the answer fits unless there are eight.
+        int64_t need = (int64_t)rows[i].answer_limit * (l.answer_px * 48 / 10);
+        if (in.height_px <= in.width_px)
+            continue;
+        assert_true((l.answer_lines - 1) * (int64_t)l.answer.w < need);
+        assert_true(l.answer_lines * (int64_t)l.answer.w >= need ||
+                    l.answer_lines == LAYOUT_MAX_LINES);
+    }
+}
+
 // Lines of 26 to 36 characters, as high as the stage; about a quarter of a wide window,
 // a third of one narrower than 3:2.
 static void a_panel_is_as_wide_as_its_text_needs(void **state) {
@@ -485,6 +520,7 @@ int main(void) {
         cmocka_unit_test(a_target_that_is_too_small_is_refused_with_a_layout_for_the_least),
         cmocka_unit_test(numbers_out_of_range_are_brought_into_it),
         cmocka_unit_test(an_answer_of_24_tokens_has_room_for_all_of_it),
+        cmocka_unit_test(a_tall_picture_has_a_line_for_all_the_answer_needs),
         cmocka_unit_test(a_panel_is_as_wide_as_its_text_needs),
         cmocka_unit_test(without_a_panel_and_a_guess_there_is_no_place_for_them),
         cmocka_unit_test(a_small_grid_stays_readable_beside_the_panel),
