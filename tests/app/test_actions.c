@@ -81,6 +81,33 @@ static void a_step_back_undoes_a_step_on(void **state) {
     }
 }
 
+// From anywhere within a pass: first to where it began, the event before; then one more.
+static void a_step_back_from_within_a_pass_goes_to_its_beginning(void **state) {
+    (void)state;
+    int tried = 0;
+    for (uint64_t seed = 1; seed < 200; seed++) {
+        struct run *run = random_run(seed, &small);
+        struct actions_context context = {.run = run};
+        for (int i = 0; i + 1 < run_events(run); i++) {
+            int64_t from_ns = run_event_ns(run, i), to_ns = run_event_ns(run, i + 1);
+            const int64_t within[] = {from_ns + 1, from_ns + (to_ns - from_ns) / 2, to_ns - 1};
+            for (int k = 0; k < 3 && to_ns - from_ns >= 2; k++) {
+                struct stage_state stage = actions_seek(stage_for(run), within[k], &context);
+                stage = press(stage, ACTION_EVENT_BACK, run, 0);
+                assert_int_equal(moment(&stage), from_ns);
+                assert_int_equal(stage.landed_ns, from_ns);
+                assert_true(stage.playhead.is_paused);
+                assert_int_equal(stage.toast, TOAST_NONE);
+                stage = press(stage, ACTION_EVENT_BACK, run, 0);
+                assert_int_equal(moment(&stage), run_event_ns(run, i > 0 ? i - 1 : 0));
+                tried++;
+            }
+        }
+        run_destroy(run);
+    }
+    assert_true(tried > 1000);
+}
+
 static void space_at_the_end_starts_again(void **state) {
     (void)state;
     struct run *run = random_run(5, &small);
@@ -669,6 +696,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_on_visit_every_event_and_stop_there),
         cmocka_unit_test(a_step_back_undoes_a_step_on),
+        cmocka_unit_test(a_step_back_from_within_a_pass_goes_to_its_beginning),
         cmocka_unit_test(space_at_the_end_starts_again),
         cmocka_unit_test(going_to_the_start_lets_the_drops_fall_again),
         cmocka_unit_test(chapters_are_request_prefill_and_end),
