@@ -8,11 +8,14 @@
 #include <cmocka.h>
 
 #include "app/session.h"
+#include "compute/runfile.h"
 #include "compute/stopwatch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static void wake(void *context) {
     (void)context;
@@ -127,7 +130,8 @@ static void a_file_with_a_sweep_has_other_lengths_marked_modelled(void **state) 
     char why[256];
     assert_false(session_can_measure(session));
     assert_true(session_can_model(session));
-    assert_false(session_can_schedule(session) && !session_has_lesson(session));
+    assert_true(session_has_lesson(session)); // the bundled one, a rule, beside the file's run
+    assert_true(session_can_schedule(session));
     assert_int_equal(shown(session)->info.origin, RUN_MEASURED);
     assert_true(session_model(session, 100, 20, why));
     const struct run *run = shown(session);
@@ -136,6 +140,29 @@ static void a_file_with_a_sweep_has_other_lengths_marked_modelled(void **state) 
     assert_int_equal(run_answers_seen(run), 20);
     assert_int_equal(session_before(session)->info.origin, RUN_MEASURED);
     session_close(session);
+}
+
+static void a_saved_lesson_is_no_rule_and_has_the_lengths_it_has(void **state) {
+    (void)state;
+    struct options options = options_of(3, (const char *[]){"tokendrip", "--clock", "lesson"});
+    struct session *session = open_session(&options);
+    char folder[] = "/tmp/tokendrip-session-XXXXXX", path[64], why[256] = "";
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/lesson.json", folder);
+    assert_true(runfile_save(path, session_show(session, CLOCK_LESSON, RUN_CHARGED).run, why));
+    session_close(session);
+
+    options = options_of(3, (const char *[]){"tokendrip", "--run", path});
+    session = open_session(&options);
+    assert_true(session_has_lesson(session));
+    assert_false(session_can_schedule(session));
+    assert_false(session_can_model(session));
+    assert_false(session_schedule(session, 30, 4, why));
+    assert_non_null(strstr(why, "saved run"));
+    assert_int_equal(session_show(session, CLOCK_LESSON, RUN_CHARGED).run->info.prompt_tokens, 18);
+    session_close(session);
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(rmdir(folder), 0);
 }
 
 static void without_a_sweep_a_file_has_the_lengths_it_has(void **state) {
@@ -157,6 +184,7 @@ int main(void) {
         cmocka_unit_test(a_slider_moves_the_measured_run_and_lab_follows_it),
         cmocka_unit_test(the_lesson_has_any_length_by_its_rule),
         cmocka_unit_test(a_file_with_a_sweep_has_other_lengths_marked_modelled),
+        cmocka_unit_test(a_saved_lesson_is_no_rule_and_has_the_lengths_it_has),
         cmocka_unit_test(without_a_sweep_a_file_has_the_lengths_it_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
