@@ -2,10 +2,10 @@
 // that no model can move its cursor.
 #include "describe.h"
 
+#include "compute/base/signals.h"
 #include "compute/gguf.h"
 #include "exhibit.h"
 #include "scene.h"
-#include "signals.h"
 #include "source.h"
 
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 // See exhibit.h.
 #include "exhibit.h"
 
-#include "compute/why.h"
+#include "compute/base/progress.h"
+#include "compute/base/signals.h"
+#include "compute/base/why.h"
 #include "lab.h"
-#include "progress.h"
-#include "signals.h"
 
 #include <time.h>
 

@@ -1,8 +1,8 @@
 // See labwork.h.
 #include "labwork.h"
 
+#include "compute/base/why.h"
 #include "compute/runfile.h"
-#include "compute/why.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 // lesson_page.c fills the texts.
 #include "lesson_parts.h"
 
-#include "assets.h"
-#include "compute/jsonin.h"
-#include "compute/why.h"
+#include "compute/base/assets.h"
+#include "compute/base/json_in.h"
+#include "compute/base/why.h"
 
 #include <dirent.h>
 #include <stdio.h>

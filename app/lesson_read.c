@@ -3,8 +3,8 @@
 #include "lesson_parts.h"
 #include "lesson_where.h"
 
-#include "compute/jsonin.h"
-#include "compute/why.h"
+#include "compute/base/json_in.h"
+#include "compute/base/why.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 // Parse, choose one command, report. Each command opens and closes what it uses
 // and returns an exit code; the one line that says what went wrong is printed
 // here, once. Output that did not arrive is a failure like any other.
-#include "assets.h"
+#include "compute/base/assets.h"
+#include "compute/base/signals.h"
 #include "describe.h"
 #include "devices_cmd.h"
 #include "inspect_cmd.h"
@@ -9,7 +10,6 @@
 #include "options.h"
 #include "play.h"
 #include "record.h"
-#include "signals.h"
 #include "version_cmd.h"
 
 #include <poll.h>

@@ -1,12 +1,12 @@
 // See measure_cmd.h.
 #include "measure_cmd.h"
 
+#include "compute/base/partfile.h"
+#include "compute/base/progress.h"
+#include "compute/base/signals.h"
+#include "compute/base/why.h"
 #include "compute/runfile.h"
-#include "compute/why.h"
 #include "measure_sweep.h"
-#include "progress.h"
-#include "render/partfile.h"
-#include "signals.h"
 #include "source.h"
 
 #include <errno.h>

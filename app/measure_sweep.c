@@ -2,10 +2,10 @@
 // both; only what is said of their fits differs.
 #include "measure_sweep.h"
 
-#include "compute/why.h"
-#include "progress.h"
+#include "compute/base/progress.h"
+#include "compute/base/signals.h"
+#include "compute/base/why.h"
 #include "prompt.h"
-#include "signals.h"
 
 #include <math.h>
 

@@ -3,10 +3,10 @@
 #include "memory.h"
 
 #include "actions.h"
-#include "compute/jsonin.h"
-#include "compute/jsonout.h"
-#include "compute/why.h"
-#include "render/partfile.h"
+#include "compute/base/json_in.h"
+#include "compute/base/json_out.h"
+#include "compute/base/partfile.h"
+#include "compute/base/why.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 // steps at that context without keeping a run, which needs all marks.
 #include "observer.h"
 
-#include "compute/why.h"
-#include "progress.h"
-#include "signals.h"
+#include "compute/base/progress.h"
+#include "compute/base/signals.h"
+#include "compute/base/why.h"
 #include "source.h"
 
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 // locale can change what a decimal point is.
 #include "options.h"
 
+#include "compute/base/why.h"
 #include "compute/measure.h"
-#include "compute/why.h"
 
 #include <limits.h>
 #include <string.h>

@@ -2,12 +2,12 @@
 // knowledge of pictures is in scene and paint, all decisions in actions.
 #include "play.h"
 
-#include "compute/stopwatch.h"
-#include "compute/why.h"
+#include "compute/base/signals.h"
+#include "compute/base/stopwatch.h"
+#include "compute/base/why.h"
 #include "exhibit.h"
 #include "memory.h"
 #include "player.h"
-#include "signals.h"
 
 #include <stdio.h>
 #include <stdlib.h>

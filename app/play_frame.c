@@ -2,7 +2,7 @@
 // key hints and HUD over it, and the line that is said of it.
 #include "player.h"
 
-#include "compute/stopwatch.h"
+#include "compute/base/stopwatch.h"
 #include "describe.h"
 #include "hud.h"
 

@@ -1,9 +1,9 @@
 // See prompt.h.
 #include "prompt.h"
 
-#include "assets.h"
+#include "compute/base/assets.h"
+#include "compute/base/why.h"
 #include "compute/run.h"
-#include "compute/why.h"
 
 #include <errno.h>
 #include <stdlib.h>

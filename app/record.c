@@ -3,13 +3,13 @@
 // clock, and draws nothing that a window would not draw at the same moment.
 #include "record.h"
 
-#include "compute/why.h"
+#include "compute/base/progress.h"
+#include "compute/base/signals.h"
+#include "compute/base/why.h"
 #include "exhibit.h"
 #include "frame.h"
-#include "progress.h"
 #include "render/sink.h"
 #include "render/surface.h"
-#include "signals.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

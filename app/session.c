@@ -3,7 +3,7 @@
 // it where it was.
 #include "session.h"
 
-#include "compute/why.h"
+#include "compute/base/why.h"
 #include "source.h"
 
 #include <pthread.h>

@@ -1,12 +1,12 @@
 // See source.h.
 #include "source.h"
 
-#include "assets.h"
+#include "compute/base/assets.h"
+#include "compute/base/progress.h"
+#include "compute/base/signals.h"
+#include "compute/base/why.h"
 #include "compute/runfile.h"
 #include "compute/schedule.h"
-#include "compute/why.h"
-#include "progress.h"
-#include "signals.h"
 
 #include <string.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 // See backend_check.h. Must not touch a state: refused means as before.
 #include "backend_check.h"
 
-#include "why.h"
+#include "compute/base/why.h"
 
 bool backend_check_pass(const struct backend_pass *pass, const struct backend_limits *limits,
                         char *why) {

@@ -3,7 +3,7 @@
 // needs, its version, a card.
 #include "backend_load.h"
 
-#include "why.h"
+#include "compute/base/why.h"
 
 #include <dlfcn.h>
 #include <errno.h>

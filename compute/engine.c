@@ -7,12 +7,12 @@
 
 #include "backend.h"
 #include "backend_load.h"
+#include "compute/base/stopwatch.h"
+#include "compute/base/why.h"
 #include "generate.h"
 #include "model.h"
 #include "shape.h"
-#include "stopwatch.h"
 #include "sweep_measure.h"
-#include "why.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -3,8 +3,8 @@
 // need, and nothing at all that can block.
 #include "generate.h"
 
-#include "stopwatch.h"
-#include "why.h"
+#include "compute/base/stopwatch.h"
+#include "compute/base/why.h"
 
 #include <math.h>
 #include <stdlib.h>

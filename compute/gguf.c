@@ -8,7 +8,7 @@
 // therefore never ask for more than a small multiple of the file's own size.
 #include "gguf.h"
 
-#include "why.h"
+#include "compute/base/why.h"
 
 #include <errno.h>
 #include <fcntl.h>

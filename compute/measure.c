@@ -4,8 +4,8 @@
 // its own happens between two runs.
 #include "measure.h"
 
-#include "stopwatch.h"
-#include "why.h"
+#include "compute/base/stopwatch.h"
+#include "compute/base/why.h"
 
 #include <math.h>
 #include <stdlib.h>

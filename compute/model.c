@@ -5,7 +5,7 @@
 // Must not compute with weights (except the scan of the norms).
 #include "model.h"
 
-#include "why.h"
+#include "compute/base/why.h"
 
 #include <inttypes.h>
 #include <math.h>

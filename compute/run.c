@@ -4,7 +4,7 @@
 // is check_pass: the one place that knows which pass may follow which.
 #include "run.h"
 
-#include "why.h"
+#include "compute/base/why.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,10 +4,10 @@
 // number takes ten times the memory of its digits.
 #include "runfile.h"
 
-#include "jsonin.h"
-#include "jsonout.h"
+#include "compute/base/json_in.h"
+#include "compute/base/json_out.h"
+#include "compute/base/why.h"
 #include "runfile_extras.h"
-#include "why.h"
 
 #include <errno.h>
 #include <fcntl.h>

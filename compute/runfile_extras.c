@@ -3,7 +3,7 @@
 // a millionth.
 #include "runfile_extras.h"
 
-#include "why.h"
+#include "compute/base/why.h"
 
 #include <math.h>
 #include <string.h>

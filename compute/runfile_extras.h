@@ -3,8 +3,8 @@
 #ifndef COMPUTE_RUNFILE_EXTRAS_H
 #define COMPUTE_RUNFILE_EXTRAS_H
 
-#include "jsonin.h"
-#include "jsonout.h"
+#include "compute/base/json_in.h"
+#include "compute/base/json_out.h"
 #include "runfile.h"
 
 // Whether they can be written; NULL is fine.

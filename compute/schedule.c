@@ -3,8 +3,8 @@
 // come out exact.
 #include "schedule.h"
 
-#include "jsonin.h"
-#include "why.h"
+#include "compute/base/json_in.h"
+#include "compute/base/why.h"
 
 #include <inttypes.h>
 #include <stdio.h>

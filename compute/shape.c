@@ -3,7 +3,7 @@
 // largest model has matrices beyond 2 GB. Must not touch a weight.
 #include "shape.h"
 
-#include "why.h"
+#include "compute/base/why.h"
 
 #include <math.h>
 #include <stdio.h>

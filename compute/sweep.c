@@ -4,7 +4,7 @@
 // form, piece by piece, since a picture asks for hundreds of them.
 #include "sweep.h"
 
-#include "why.h"
+#include "compute/base/why.h"
 
 #include <inttypes.h>
 #include <math.h>

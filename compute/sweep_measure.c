@@ -4,8 +4,8 @@
 // before the first pass to the chosen token.
 #include "sweep_measure.h"
 
-#include "stopwatch.h"
-#include "why.h"
+#include "compute/base/stopwatch.h"
+#include "compute/base/why.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 // and a vocabulary made so that its hashes collide is refused.
 #include "tokenizer.h"
 
-#include "why.h"
+#include "compute/base/why.h"
 
 #include <inttypes.h>
 #include <math.h>

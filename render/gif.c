@@ -7,10 +7,10 @@
 #include <libavformat/avformat.h>
 #include <stdio.h>
 
+#include "compute/base/partfile.h"
 #include "film.h"
 #include "muxer.h"
 #include "palette.h"
-#include "partfile.h"
 
 static const struct film_encoder gif_encoders[] = {
     {"gif", "gifflags=offsetting+transdiff", NULL},

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "partfile.h"
+#include "compute/base/partfile.h"
 #include "sink.h"
 
 enum { BUFFER_BYTES = 1 << 16 };

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "partfile.h"
+#include "compute/base/partfile.h"
 
 enum { PNG_MAX_PX = 32767 };
 

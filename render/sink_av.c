@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compute/base/partfile.h"
 #include "film.h"
 #include "gif.h"
 #include "muxer.h"
-#include "partfile.h"
 #include "sink.h"
 
 // Makes the final file from the part.

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "partfile.h"
+#include "compute/base/partfile.h"
 #include "png.h"
 #include "sink.h"
 

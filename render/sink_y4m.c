@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "color.h"
-#include "partfile.h"
+#include "compute/base/partfile.h"
 #include "sink.h"
 
 static const char frame_header[] = "FRAME\n";

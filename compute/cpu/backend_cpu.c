@@ -7,9 +7,9 @@
 #include "compute/backend.h"
 
 #include "compute/backend_check.h"
+#include "compute/base/stopwatch.h"
+#include "compute/base/why.h"
 #include "compute/shape.h"
-#include "compute/stopwatch.h"
-#include "compute/why.h"
 #include "cores.h"
 #include "kernels.h"
 #include "memory.h"

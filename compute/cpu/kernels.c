@@ -3,7 +3,7 @@
 // for the oldest processor and must not contain arithmetic.
 #include "kernels.h"
 
-#include "compute/why.h"
+#include "compute/base/why.h"
 #include "kernels_sets.h"
 
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 // makes a turn slower is not the machine's limit.
 #include "rates.h"
 
-#include "compute/stopwatch.h"
-#include "compute/why.h"
+#include "compute/base/stopwatch.h"
+#include "compute/base/why.h"
 #include "memory.h"
 
 #include <stdio.h>

@@ -5,8 +5,8 @@
 // looking. Must not take locks: a member may be stopped anywhere by the scheduler.
 #include "threads.h"
 
-#include "compute/stopwatch.h"
-#include "compute/why.h"
+#include "compute/base/stopwatch.h"
+#include "compute/base/why.h"
 
 #include <linux/futex.h>
 #include <pthread.h>

@@ -12,7 +12,7 @@
 extern "C" {
 #include "compute/backend_check.h"
 #include "compute/shape.h"
-#include "compute/why.h"
+#include "compute/base/why.h"
 }
 
 #include <math.h>

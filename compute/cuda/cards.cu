@@ -4,7 +4,7 @@
 #include "weights_cuda.cuh"
 
 extern "C" {
-#include "compute/why.h"
+#include "compute/base/why.h"
 }
 
 #include <stdio.h>

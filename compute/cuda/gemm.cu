@@ -4,7 +4,7 @@
 #include "gemm.cuh"
 
 extern "C" {
-#include "compute/why.h"
+#include "compute/base/why.h"
 }
 
 #include <cublasLt.h>

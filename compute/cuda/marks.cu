@@ -7,8 +7,8 @@
 
 extern "C" {
 #include "compute/backend_check.h"
-#include "compute/stopwatch.h"
-#include "compute/why.h"
+#include "compute/base/stopwatch.h"
+#include "compute/base/why.h"
 }
 
 #include <sched.h>

@@ -9,8 +9,8 @@
 #include "weights_cuda.cuh"
 
 extern "C" {
-#include "compute/stopwatch.h"
-#include "compute/why.h"
+#include "compute/base/stopwatch.h"
+#include "compute/base/why.h"
 }
 
 enum {

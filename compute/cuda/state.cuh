@@ -11,7 +11,7 @@
 #include "weights_cuda.cuh"
 
 extern "C" {
-#include "compute/why.h"
+#include "compute/base/why.h"
 }
 
 // Arrays in device memory, all of state.memory.

@@ -3,7 +3,7 @@
 
 extern "C" {
 #include "compute/shape.h"
-#include "compute/why.h"
+#include "compute/base/why.h"
 }
 
 #include <stdlib.h>

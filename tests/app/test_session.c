@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "app/session.h"
+#include "compute/base/stopwatch.h"
 #include "compute/runfile.h"
-#include "compute/stopwatch.h"
 
 #include <stdio.h>
 #include <stdlib.h>

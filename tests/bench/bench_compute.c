@@ -6,9 +6,9 @@
 //
 //     bench_compute [MODEL.gguf [THREADS]]
 #include "compute/backend.h"
+#include "compute/base/stopwatch.h"
+#include "compute/base/why.h"
 #include "compute/cpu/kernels.h"
-#include "compute/stopwatch.h"
-#include "compute/why.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 // record_over_encoder is the wall time of the last ÷ the wall time of the encoder
 // alone, both in this run.
 #include "app/scene.h"
+#include "compute/base/stopwatch.h"
 #include "compute/schedule.h"
-#include "compute/stopwatch.h"
 #include "render/layout.h"
 #include "render/paint.h"
 #include "render/sink.h"

@@ -15,9 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "compute/base/partfile.h"
 #include "render/color.h"
 #include "render/film.h"
-#include "render/partfile.h"
 #include "render/sink.h"
 
 enum {

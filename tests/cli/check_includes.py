@@ -1,5 +1,6 @@
-"""The rule of one direction: compute/ knows no SDL, render/ or app/; render/ knows
-nothing of compute/ or app/; only app/scene*.c joins compute/run.h and render/view.h;
+"""The rule of one direction: compute/base/ knows nothing but libc, jansson and utf8proc;
+compute/ knows no SDL, render/ or app/; render/ knows nothing of app/, and of compute/ only
+compute/base/; only app/scene*.c joins compute/run.h and render/view.h;
 the pure files call no clock, no allocator, no random numbers and no SDL.
 
     check_includes.py SOURCE_DIR BUILD_DIR
@@ -34,6 +35,7 @@ LIBRARIES = {
     "compute": re.compile(r"^(SDL|ft2build|fontconfig/|png\.h|libav|libsw)"),
     "render": re.compile(r"^(jansson|cuda)"),
 }
+BASE = "compute/base/"  # seen by everyone
 FOREIGN = {
     "compute": ("render", "app"),
     "render": ("compute", "app"),
@@ -44,10 +46,16 @@ for folder, others in FOREIGN.items():
         for include in includes(path):
             checked += 1
             prefix = include.split("/")[0]
-            if prefix in others or include in names:
+            is_base = include.startswith(BASE)
+            if (prefix in others and not is_base) or include in names:
                 failures.append(f"{path}: {folder}/ must not include {include}")
             if LIBRARIES[folder].search(include):
                 failures.append(f"{path}: {folder}/ must not include {include}")
+
+for path in sorted((source / BASE).glob("*.[ch]")):
+    for quoted in re.findall(r'^\s*#\s*include\s*"([^"]+)"', path.read_text(), re.M):
+        if not quoted.startswith(BASE):
+            failures.append(f"{path}: {BASE} must not include {quoted}")
 
 SDL_IN_RENDER = {"draw.c", "surface.c", "window.c", "text.c", "fonts.c", "fonts.h", "atlas.c"}
 for path in sorted((source / "render").rglob("*.[ch]")):

@@ -1,7 +1,7 @@
 // A plugin for test_backend_load.c: the table that PLUGIN_ABI and PLUGIN_IS_THERE say,
 // under the right symbol or, with PLUGIN_SYMBOL, under another.
 #include "compute/backend.h"
-#include "compute/why.h"
+#include "compute/base/why.h"
 
 #include <stdio.h>
 

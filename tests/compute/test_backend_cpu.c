@@ -10,10 +10,10 @@
 #include <cmocka.h>
 
 #include "compute/backend.h"
+#include "compute/base/stopwatch.h"
+#include "compute/base/why.h"
 #include "compute/cpu/kernels.h"
 #include "compute/quant.h"
-#include "compute/stopwatch.h"
-#include "compute/why.h"
 #include "gguf_builder.h"
 
 #include <math.h>

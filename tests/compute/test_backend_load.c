@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "compute/backend_load.h"
-#include "compute/why.h"
+#include "compute/base/why.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
+#include "compute/base/stopwatch.h"
+#include "compute/base/why.h"
 #include "compute/engine.h"
-#include "compute/stopwatch.h"
-#include "compute/why.h"
 
 #include <dirent.h>
 #include <stdatomic.h>

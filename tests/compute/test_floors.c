@@ -8,10 +8,10 @@
 
 #include <cmocka.h>
 
+#include "compute/base/stopwatch.h"
+#include "compute/base/why.h"
 #include "compute/floors.h"
 #include "compute/shape.h"
-#include "compute/stopwatch.h"
-#include "compute/why.h"
 
 #include <math.h>
 #include <string.h>

@@ -11,10 +11,10 @@
 #include <cmocka.h>
 
 #include "compute/backend.h"
+#include "compute/base/why.h"
 #include "compute/cpu/kernels.h"
 #include "compute/sampler.h"
 #include "compute/shape.h"
-#include "compute/why.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
+#include "compute/base/why.h"
 #include "compute/cpu/kernels.h"
 #include "compute/half.h"
 #include "compute/quant.h"
-#include "compute/why.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
+#include "compute/base/stopwatch.h"
+#include "compute/base/why.h"
 #include "compute/measure.h"
-#include "compute/stopwatch.h"
-#include "compute/why.h"
 #include "gguf_builder.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@
 
 enum { LAYERS = 3, VOCAB = 16, CONTEXT = 64, END = 2, STAGE_NS = 1000, OUTPUT_NS = 500 };
 
-// --- The clock: replaces compute/stopwatch.c in this program ---
+// --- The clock: replaces compute/base/stopwatch.c in this program ---
 
 static int64_t clock_ns;
 static int64_t gap_ns;       // let pass between two passes

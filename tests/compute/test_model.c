@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
+#include "compute/base/why.h"
 #include "compute/model.h"
-#include "compute/why.h"
 #include "gguf_builder.h"
 
 #include <math.h>

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "compute/backend.h"
+#include "compute/base/why.h"
 #include "compute/shape.h"
-#include "compute/why.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "compute/stopwatch.h"
+#include "compute/base/stopwatch.h"
+#include "compute/base/why.h"
 #include "compute/sweep_measure.h"
-#include "compute/why.h"
 
 #include <string.h>
 

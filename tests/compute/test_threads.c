@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
+#include "compute/base/stopwatch.h"
+#include "compute/base/why.h"
 #include "compute/cpu/cores.h"
 #include "compute/cpu/threads.h"
-#include "compute/stopwatch.h"
-#include "compute/why.h"
 
 #include <dirent.h>
 #include <ftw.h>

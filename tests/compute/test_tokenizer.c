@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "compute/stopwatch.h"
+#include "compute/base/stopwatch.h"
+#include "compute/base/why.h"
 #include "compute/tokenizer.h"
-#include "compute/why.h"
 #include "gguf_builder.h"
 
 #include <jansson.h>

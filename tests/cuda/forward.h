@@ -12,10 +12,10 @@ extern "C" {
 #include <cmocka.h>
 
 #include "compute/backend.h"
+#include "compute/base/stopwatch.h"
+#include "compute/base/why.h"
 #include "compute/sampler.h"
 #include "compute/shape.h"
-#include "compute/stopwatch.h"
-#include "compute/why.h"
 }
 
 #include <math.h>

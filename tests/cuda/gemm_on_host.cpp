@@ -3,7 +3,7 @@
 #include "compute/cuda/gemm.cuh"
 
 extern "C" {
-#include "compute/why.h"
+#include "compute/base/why.h"
 }
 
 #include <vector>

@@ -10,7 +10,7 @@
 extern "C" {
 #include <cmocka.h>
 
-#include "compute/why.h"
+#include "compute/base/why.h"
 }
 
 #include "compute/cuda/attend_products.cuh"

@@ -1,10 +1,10 @@
 // Fuzz target: any bytes as a GGUF file, then as a model and as a vocabulary. What
 // parses is read completely, so that a wrong bound shows as a read outside; what
 // does not parse must leave a reason. The input is used where the fuzzer put it.
+#include "compute/base/why.h"
 #include "compute/gguf.h"
 #include "compute/model.h"
 #include "compute/tokenizer.h"
-#include "compute/why.h"
 
 #include <stdint.h>
 #include <stdlib.h>

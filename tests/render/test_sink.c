@@ -1,6 +1,5 @@
 // What holds for every sink: how a path chooses its kind, what is refused before
-// the first frame, the order of frames, one reason after a failure; and the part
-// files beneath.
+// the first frame, the order of frames, one reason after a failure.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include "render/partfile.h"
 #include "render/sink.h"
 #include "sink_fixture.h"
 
@@ -248,58 +246,6 @@ static void descriptions_name_each_format_once(void **state) {
     assert_true(strlen(small) < sizeof small);
 }
 
-static void parts_never_share_a_name(void **state) {
-    struct fixture *fixture = *state;
-    const char *target = fixture_path(fixture, "film.v2.mp4");
-    const struct partfile_name name = {"part", ".mp4"};
-    struct partfile parts[3];
-    char why[256];
-    for (int i = 0; i < 3; i++)
-        assert_true(partfile_create(&parts[i], target, name, why));
-    assert_true(fixture_has(fixture, "film.v2.part.mp4"));
-    assert_true(fixture_has(fixture, "film.v2.part2.mp4"));
-    assert_true(fixture_has(fixture, "film.v2.part3.mp4"));
-    partfile_discard(&parts[1]);
-    assert_false(fixture_has(fixture, "film.v2.part2.mp4"));
-    partfile_keep(&parts[0]);
-    partfile_discard(&parts[2]);
-    assert_int_equal(fixture_count(fixture), 1);
-}
-
-static void publishing_never_replaces_what_appeared_meanwhile(void **state) {
-    struct fixture *fixture = *state;
-    const char *target = fixture_path(fixture, "a.y4m");
-    for (int overwrite = 0; overwrite < 2; overwrite++) {
-        struct partfile part;
-        char why[256];
-        assert_true(partfile_create(&part, target, (struct partfile_name){"part", ".y4m"}, why));
-        assert_true(partfile_write(&part, "new", 3, why));
-        fixture_write(target, "old");
-        assert_int_equal(partfile_publish(&part, target, overwrite == 1, why), overwrite == 1);
-        size_t bytes;
-        uint8_t *text = fixture_read(target, &bytes);
-        assert_string_equal((char *)text, overwrite ? "new" : "old");
-        free(text);
-        if (!overwrite) {
-            assert_non_null(strstr(why, "a.part.y4m")); // where the new one is
-            assert_int_equal(unlink(part.path), 0);
-        }
-    }
-    assert_int_equal(fixture_count(fixture), 1);
-}
-
-static void a_write_error_says_what_the_system_said(void **state) {
-    (void)state;
-    struct partfile full = {.fd = open("/dev/full", O_WRONLY), .path = "film.part.mp4"};
-    if (full.fd < 0)
-        skip();
-    char why[256];
-    assert_false(partfile_write(&full, "x", 1, why));
-    assert_non_null(strstr(why, strerror(ENOSPC)));
-    assert_non_null(strstr(why, "film.part.mp4"));
-    partfile_keep(&full);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_path_asks_for_stills_or_a_film, set_up, tear_down),
@@ -314,10 +260,6 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_recording_without_frames_leaves_nothing, set_up,
                                         tear_down),
         cmocka_unit_test(descriptions_name_each_format_once),
-        cmocka_unit_test_setup_teardown(parts_never_share_a_name, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(publishing_never_replaces_what_appeared_meanwhile, set_up,
-                                        tear_down),
-        cmocka_unit_test(a_write_error_says_what_the_system_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

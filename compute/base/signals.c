@@ -1,7 +1,7 @@
 // See signals.h.
-#include "signals.h"
+#include "compute/base/signals.h"
 
-#include "compute/why.h"
+#include "compute/base/why.h"
 
 #include <errno.h>
 #include <pthread.h>

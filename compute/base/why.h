@@ -2,8 +2,8 @@
 // can fail return false (or NULL) and fill the caller's `why`; nothing in
 // compute/ prints. The text names what, which, expected, got and a hint, has
 // no newline and no "error:" prefix: app/ adds those, once.
-#ifndef COMPUTE_WHY_H
-#define COMPUTE_WHY_H
+#ifndef COMPUTE_BASE_WHY_H
+#define COMPUTE_BASE_WHY_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 // See partfile.h. Names are tried with O_EXCL, so that two recordings never share
 // a part; the last step is renameat2, which can refuse to replace. Prints nothing.
-#include "partfile.h"
+#include "compute/base/partfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sink.h"
+#include "compute/base/why.h"
 
 enum { MAX_PARTS = 99 }; // parts of one name that may lie about
 
@@ -38,25 +38,23 @@ bool partfile_check_target(const char *path, bool overwrite, char why[256]) {
     char folder[PARTFILE_PATH_BYTES];
     // 32: room for ".part99" and an ending.
     if (strlen(path) + 32 > PARTFILE_PATH_BYTES || !folder_of(folder, path))
-        return sink_refuse(why, "the file name is too long (%zu bytes)", strlen(path));
+        return why_set(why, "the file name is too long (%zu bytes)", strlen(path));
     struct stat st;
     if (stat(folder, &st) != 0 && errno != ENOENT && errno != ENOTDIR)
-        return sink_refuse(why, "can't look into the folder '%.120s': %s", folder, strerror(errno));
+        return why_set(why, "can't look into the folder '%.120s': %s", folder, strerror(errno));
     if (stat(folder, &st) != 0 || !S_ISDIR(st.st_mode))
-        return sink_refuse(why, "there is no folder '%.120s' to record into: create it first",
-                           folder);
+        return why_set(why, "there is no folder '%.120s' to record into: create it first", folder);
     if (access(folder, W_OK | X_OK) != 0)
-        return sink_refuse(why, "can't write in the folder '%.120s': %s", folder, strerror(errno));
+        return why_set(why, "can't write in the folder '%.120s': %s", folder, strerror(errno));
     if (lstat(path, &st) != 0)
         return true;
     if (S_ISLNK(st.st_mode) && stat(path, &st) != 0)
-        return sink_refuse(why, "'%.120s' is a link to nothing: remove it first", path);
+        return why_set(why, "'%.120s' is a link to nothing: remove it first", path);
     if (!S_ISREG(st.st_mode))
-        return sink_refuse(why, "'%.120s' is there and is no plain file: choose another name",
-                           path);
+        return why_set(why, "'%.120s' is there and is no plain file: choose another name", path);
     if (!overwrite)
-        return sink_refuse(why, "'%.120s' exists: choose another name or allow it with --overwrite",
-                           path);
+        return why_set(why, "'%.120s' exists: choose another name or allow it with --overwrite",
+                       path);
     return true;
 }
 
@@ -84,8 +82,7 @@ bool partfile_create(struct partfile *out, const char *path, struct partfile_nam
         if (errno != EEXIST)
             break;
     }
-    return sink_refuse(why, "can't create '%.120s' beside the target: %s", out->path,
-                       strerror(errno));
+    return why_set(why, "can't create '%.120s' beside the target: %s", out->path, strerror(errno));
 }
 
 bool partfile_create_folder(struct partfile *out, const char *path, const char *word,
@@ -103,7 +100,7 @@ bool partfile_create_folder(struct partfile *out, const char *path, const char *
         if (errno != EEXIST)
             break;
     }
-    return sink_refuse(why, "can't create the folder '%.120s': %s", out->path, strerror(errno));
+    return why_set(why, "can't create the folder '%.120s': %s", out->path, strerror(errno));
 }
 
 int partfile_write_fd(int fd, const void *data, size_t bytes) {
@@ -130,9 +127,8 @@ bool partfile_write(const struct partfile *part, const void *data, size_t bytes,
     int error = partfile_write_fd(part->fd, data, bytes);
     if (error == 0)
         return true;
-    return sink_refuse(why, "can't write to '%.120s': %s%s", part->path, strerror(error),
-                       error == ENOSPC || error == EDQUOT ? ": free some space and record again"
-                                                          : "");
+    return why_set(why, "can't write to '%.120s': %s%s", part->path, strerror(error),
+                   error == ENOSPC || error == EDQUOT ? ": free some space and record again" : "");
 }
 
 // The new name is on the disk only when its folder is. Failure is no harm to the
@@ -166,7 +162,7 @@ static int rename_to_free_name(const char *from, const char *to) {
 bool partfile_rename(const char *from, const char *to, bool overwrite, char why[256]) {
     int result = overwrite ? rename(from, to) : rename_to_free_name(from, to);
     if (result != 0)
-        return sink_refuse(why, "'%.90s' can't be named '%.90s': %s", from, to, strerror(errno));
+        return why_set(why, "'%.90s' can't be named '%.90s': %s", from, to, strerror(errno));
     sync_folder(to);
     return true;
 }
@@ -177,7 +173,7 @@ bool partfile_publish(struct partfile *part, const char *path, bool overwrite, c
         error = errno;
     part->fd = -1;
     if (error != 0)
-        return sink_refuse(why, "can't finish '%.120s': %s", part->path, strerror(error));
+        return why_set(why, "can't finish '%.120s': %s", part->path, strerror(error));
     return partfile_rename(part->path, path, overwrite, why);
 }
 

@@ -1,5 +1,5 @@
 // See progress.h.
-#include "progress.h"
+#include "compute/base/progress.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // See stopwatch.h.
-#include "stopwatch.h"
+#include "compute/base/stopwatch.h"
 
 #include <time.h>
 

@@ -1,7 +1,7 @@
 // See assets.h.
-#include "assets.h"
+#include "compute/base/assets.h"
 
-#include "compute/why.h"
+#include "compute/base/why.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 // lies beside its target, so that the rename is one step of the file system: who
 // looks at the target sees the old file or the new one, never half of one.
 // Never overwrites or removes a file that was there before, unless told to.
-#ifndef RENDER_PARTFILE_H
-#define RENDER_PARTFILE_H
+#ifndef COMPUTE_BASE_PARTFILE_H
+#define COMPUTE_BASE_PARTFILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 // construction, sizes are bounded, and a failure is kept until the end, so that
 // the calls in between need no checks. Our own, since jansson cannot write a
 // number with exactly three decimals.
-#ifndef COMPUTE_JSONOUT_H
-#define COMPUTE_JSONOUT_H
+#ifndef COMPUTE_BASE_JSON_OUT_H
+#define COMPUTE_BASE_JSON_OUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 // bounded size, syntax errors with file, line and column, and typed fields with
 // a range. Every reason names the file, the place and the field, and says what
 // was expected. It knows no format of its own.
-#ifndef COMPUTE_JSONIN_H
-#define COMPUTE_JSONIN_H
+#ifndef COMPUTE_BASE_JSON_IN_H
+#define COMPUTE_BASE_JSON_IN_H
 
 #include <jansson.h>
 #include <stdbool.h>

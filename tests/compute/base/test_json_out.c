@@ -1,4 +1,4 @@
-// Tests of jsonout.h: commas, escapes and decimals to the byte, and that every
+// Tests of json_out.h: commas, escapes and decimals to the byte, and that every
 // text written is read back by jansson as it was; the bound holds to the byte.
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "compute/jsonout.h"
+#include "compute/base/json_out.h"
 
 #include <jansson.h>
 #include <stdlib.h>

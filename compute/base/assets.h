@@ -2,8 +2,8 @@
 // schedules. Looked for in this order, the first folder that has the file wins:
 // $TOKENDRIP_ASSETS (then nowhere else), beside the executable (assets, ../assets,
 // ../share/tokendrip), and where it was built from. Nothing is opened here.
-#ifndef APP_ASSETS_H
-#define APP_ASSETS_H
+#ifndef COMPUTE_BASE_ASSETS_H
+#define COMPUTE_BASE_ASSETS_H
 
 #include <stdbool.h>
 #include <stddef.h>

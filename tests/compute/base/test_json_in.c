@@ -1,4 +1,4 @@
-// Tests of jsonin.h: files and pipes up to a bound, syntax errors with their
+// Tests of json_in.h: files and pipes up to a bound, syntax errors with their
 // place, fields of the wrong type or range refused in one line. The formats that
 // are read through it have tests of their own.
 #include <setjmp.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "compute/jsonin.h"
+#include "compute/base/json_in.h"
 
 #include <fcntl.h>
 #include <pthread.h>

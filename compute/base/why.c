@@ -1,5 +1,5 @@
 // See why.h: the one place where a failing layer writes its reason.
-#include "why.h"
+#include "compute/base/why.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
-// See jsonout.h. Whether a comma is due is read off the last byte written: none
+// See json_out.h. Whether a comma is due is read off the last byte written: none
 // after an opening bracket, a colon or the very start.
-#include "jsonout.h"
+#include "compute/base/json_out.h"
 
-#include "why.h"
+#include "compute/base/why.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
-// See jsonin.h. jansson does the parsing; this adds bounds before it and words
+// See json_in.h. jansson does the parsing; this adds bounds before it and words
 // after it.
-#include "jsonin.h"
+#include "compute/base/json_in.h"
 
-#include "why.h"
+#include "compute/base/why.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
 // of drawing or encoding. The first asks: whoever works finishes its file and
 // leaves. The second leaves at once. SIGPIPE is ignored: a reader that went away
 // is a failed write, with a message.
-#ifndef APP_SIGNALS_H
-#define APP_SIGNALS_H
+#ifndef COMPUTE_BASE_SIGNALS_H
+#define COMPUTE_BASE_SIGNALS_H
 
 #include <stdbool.h>
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "app/signals.h"
+#include "compute/base/signals.h"
 
 #include <errno.h>
 #include <signal.h>

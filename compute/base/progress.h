@@ -1,8 +1,8 @@
 // One line on a terminal's standard error that says how far a long command is,
 // rewritten in place. Where standard error is no terminal (a log, a pipe) or the
 // user asked for quiet it stays silent, so that nothing counts in a log file.
-#ifndef APP_PROGRESS_H
-#define APP_PROGRESS_H
+#ifndef COMPUTE_BASE_PROGRESS_H
+#define COMPUTE_BASE_PROGRESS_H
 
 #include <stdbool.h>
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "app/assets.h"
+#include "compute/base/assets.h"
 
 #include <stdio.h>
 #include <stdlib.h>

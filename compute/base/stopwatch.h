@@ -1,6 +1,6 @@
 // Monotonic nanoseconds: the only clock read in compute/.
-#ifndef COMPUTE_STOPWATCH_H
-#define COMPUTE_STOPWATCH_H
+#ifndef COMPUTE_BASE_STOPWATCH_H
+#define COMPUTE_BASE_STOPWATCH_H
 
 #include <stdint.h>
 
