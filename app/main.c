@@ -1,16 +1,16 @@
 // Parse, choose one command, report. Each command opens and closes what it uses
 // and returns an exit code; the one line that says what went wrong is printed
 // here, once. Output that did not arrive is a failure like any other.
+#include "app/command/describe.h"
+#include "app/command/devices.h"
+#include "app/command/inspect.h"
+#include "app/command/measure.h"
+#include "app/command/record.h"
+#include "app/command/version.h"
+#include "app/options/options.h"
+#include "app/window/play.h"
 #include "compute/base/assets.h"
 #include "compute/base/signals.h"
-#include "describe.h"
-#include "devices_cmd.h"
-#include "inspect_cmd.h"
-#include "measure_cmd.h"
-#include "options.h"
-#include "play.h"
-#include "record.h"
-#include "version_cmd.h"
 
 #include <poll.h>
 #include <unistd.h>

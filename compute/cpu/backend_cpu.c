@@ -4,17 +4,17 @@
 // picture shows it; inside a layer the tokens go in blocks, so that scratch stays
 // in the cache and small. A block of one token (every decode step) is the same
 // path; the kernels choose. Nothing is allocated and no lock is taken in a pass.
-#include "compute/backend.h"
+#include "compute/backend/backend.h"
 
-#include "compute/backend_check.h"
+#include "compute/backend/check.h"
 #include "compute/base/stopwatch.h"
 #include "compute/base/why.h"
-#include "compute/shape.h"
-#include "cores.h"
-#include "kernels.h"
-#include "memory.h"
-#include "rates.h"
-#include "threads.h"
+#include "compute/cpu/cores.h"
+#include "compute/cpu/kernels.h"
+#include "compute/cpu/memory.h"
+#include "compute/cpu/rates.h"
+#include "compute/cpu/threads.h"
+#include "compute/model/shape.h"
 
 #include <math.h>
 #include <stdio.h>

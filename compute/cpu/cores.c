@@ -2,7 +2,7 @@
 // what cannot be read never lowers the count: an unreadable list is a core of its
 // own, an unreadable quota is none. Must not call anything that needs locks or
 // other threads: it runs before there are any.
-#include "cores.h"
+#include "compute/cpu/cores.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -1,10 +1,10 @@
 // See kernels.h. Asks the processor, once a call, what it and the operating system
 // can run (the compiler's built-in checks CPUID and XGETBV). This file is compiled
 // for the oldest processor and must not contain arithmetic.
-#include "kernels.h"
+#include "compute/cpu/kernels.h"
 
 #include "compute/base/why.h"
-#include "kernels_sets.h"
+#include "compute/cpu/kernels_sets.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 #ifndef COMPUTE_CPU_KERNELS_H
 #define COMPUTE_CPU_KERNELS_H
 
-#include "compute/model.h"
-#include "compute/shape_random.h"
+#include "compute/model/model.h"
+#include "compute/model/shape_random.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,4 +4,4 @@
 #define KERNELS_ISA "avx2"
 #define KERNELS_LANES 8
 
-#include "kernels_body.h"
+#include "compute/cpu/kernels_body.h"

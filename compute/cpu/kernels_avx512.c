@@ -5,4 +5,4 @@
 #define KERNELS_ISA "avx512"
 #define KERNELS_LANES 16
 
-#include "kernels_body.h"
+#include "compute/cpu/kernels_body.h"

@@ -12,11 +12,11 @@
 #ifndef COMPUTE_CPU_KERNELS_BODY_H
 #define COMPUTE_CPU_KERNELS_BODY_H
 
-#include "kernels_sets.h"
+#include "compute/cpu/kernels_sets.h"
 
-#include "compute/quant.h"
-#include "compute/shape_random.h"
-#include "vec.h"
+#include "compute/cpu/vec.h"
+#include "compute/model/quant.h"
+#include "compute/model/shape_random.h"
 
 #include <math.h>
 

@@ -4,4 +4,4 @@
 #define KERNELS_ISA "plain"
 #define KERNELS_LANES 4
 
-#include "kernels_body.h"
+#include "compute/cpu/kernels_body.h"

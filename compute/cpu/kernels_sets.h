@@ -3,7 +3,7 @@
 #ifndef COMPUTE_CPU_KERNELS_SETS_H
 #define COMPUTE_CPU_KERNELS_SETS_H
 
-#include "kernels.h"
+#include "compute/cpu/kernels.h"
 
 extern const struct kernels kernels_plain;
 #if defined(__x86_64__)

@@ -1,5 +1,5 @@
 // See memory.h. What cannot be read counts as no limit: a refusal needs a reason.
-#include "memory.h"
+#include "compute/cpu/memory.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -2,11 +2,11 @@
 // the same one every time, as it has its own rows of every matrix; and a product of
 // its own that stays in its cache. The best of many short turns counts: whatever
 // makes a turn slower is not the machine's limit.
-#include "rates.h"
+#include "compute/cpu/rates.h"
 
 #include "compute/base/stopwatch.h"
 #include "compute/base/why.h"
-#include "memory.h"
+#include "compute/cpu/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,9 +4,9 @@
 #ifndef COMPUTE_CPU_RATES_H
 #define COMPUTE_CPU_RATES_H
 
-#include "compute/backend.h"
-#include "kernels.h"
-#include "threads.h"
+#include "compute/backend/backend.h"
+#include "compute/cpu/kernels.h"
+#include "compute/cpu/threads.h"
 
 // See backend.h, measure_rates.
 bool rates_measure(struct backend_rates *out, struct threads *threads,

@@ -3,7 +3,7 @@
 // opening is adding one. All that is shared is a C11 atomic with its order, so that
 // a race checker understands it; the kernel is asked only by those who gave up
 // looking. Must not take locks: a member may be stopped anywhere by the scheduler.
-#include "threads.h"
+#include "compute/cpu/threads.h"
 
 #include "compute/base/stopwatch.h"
 #include "compute/base/why.h"

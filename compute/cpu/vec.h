@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "compute/half.h"
+#include "compute/model/half.h"
 
 #if KERNELS_LANES > 4
 #include <immintrin.h>

@@ -3,7 +3,7 @@
 // heads are one batch. The shares of a row are not divided by their sum until the values
 // are mixed, which saves a walk over the scores; the sum is that of the rounded shares,
 // so that what rounding adds to a share it adds to the whole as well.
-#include "attend_products.cuh"
+#include "compute/cuda/attend_products.cuh"
 
 enum {
     THREADS = 256,

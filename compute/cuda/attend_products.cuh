@@ -6,9 +6,9 @@
 #ifndef COMPUTE_CUDA_ATTEND_PRODUCTS_CUH
 #define COMPUTE_CUDA_ATTEND_PRODUCTS_CUH
 
-#include "gemm.cuh"
-#include "kernels.cuh"
-#include "weights_cuda.cuh"
+#include "compute/cuda/gemm.cuh"
+#include "compute/cuda/kernels.cuh"
+#include "compute/cuda/weights_cuda.cuh"
 
 enum {
     ATTEND_PRODUCTS_TOKENS = 128,      // from so many on it pays

@@ -3,15 +3,15 @@
 // one over more goes through cuBLASLt (rows.cu). Nothing is allocated in a pass. Whatever
 // a CUDA call reports ends the pass with a reason; the state then refuses every other one
 // with it and is only good to close.
-#include "backend_cuda.cuh"
+#include "compute/cuda/backend_cuda.cuh"
 
-#include "cards.cuh"
-#include "rates.cuh"
-#include "state.cuh"
+#include "compute/cuda/cards.cuh"
+#include "compute/cuda/rates.cuh"
+#include "compute/cuda/state.cuh"
 
 extern "C" {
-#include "compute/backend_check.h"
-#include "compute/shape.h"
+#include "compute/backend/check.h"
+#include "compute/model/shape.h"
 #include "compute/base/why.h"
 }
 

@@ -1,9 +1,9 @@
-// The table of the CUDA backend, see compute/backend.h.
+// The table of the CUDA backend, see compute/backend/backend.h.
 #ifndef COMPUTE_CUDA_BACKEND_CUDA_CUH
 #define COMPUTE_CUDA_BACKEND_CUDA_CUH
 
 extern "C" {
-#include "compute/backend.h"
+#include "compute/backend/backend.h"
 }
 
 extern const struct backend backend_cuda;

@@ -1,7 +1,7 @@
 // See cards.cuh.
-#include "cards.cuh"
+#include "compute/cuda/cards.cuh"
 
-#include "weights_cuda.cuh"
+#include "compute/cuda/weights_cuda.cuh"
 
 extern "C" {
 #include "compute/base/why.h"

@@ -3,7 +3,7 @@
 #ifndef COMPUTE_CUDA_CARDS_CUH
 #define COMPUTE_CUDA_CARDS_CUH
 
-#include "device.cuh"
+#include "compute/cuda/device.cuh"
 
 struct card {
     int index; // as CUDA numbers them

@@ -5,7 +5,7 @@
 // scale is known when the last number was staged and is applied to the finished sums.
 // Blocks of Q8_0 and Q4_0 are multiplied as bytes: the input is rounded to 8 bits and
 // one scale per 32 numbers, the products are exact.
-#include "kernels.cuh"
+#include "compute/cuda/kernels.cuh"
 
 enum {
     THREADS = 256,

@@ -26,9 +26,9 @@
 #define UNROLL _Pragma("unroll")
 #define UNROLL_4 _Pragma("unroll 4")
 #else
-#include "tests/cuda_on_host.h"
+#include "tests/compute/cuda/cuda_on_host.h"
 extern "C" {
-#include "compute/half.h"
+#include "compute/model/half.h"
 }
 #define KERNEL static
 #define UNROLL

@@ -1,7 +1,7 @@
 // See gemm.cuh. cuBLASLt counts columns first: our rows of `cols` numbers are its
 // columns, so out^T [rows x tokens] = weights^T^T [rows x cols] * in^T [cols x tokens];
 // turned weights are what it calls not transposed.
-#include "gemm.cuh"
+#include "compute/cuda/gemm.cuh"
 
 extern "C" {
 #include "compute/base/why.h"

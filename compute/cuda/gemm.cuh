@@ -4,7 +4,7 @@
 #ifndef COMPUTE_CUDA_GEMM_CUH
 #define COMPUTE_CUDA_GEMM_CUH
 
-#include "device.cuh"
+#include "compute/cuda/device.cuh"
 
 struct gemm;
 

@@ -1,5 +1,5 @@
 // See gemm.cuh: apart from cuBLASLt, so that the emulation has the same slices.
-#include "gemm.cuh"
+#include "compute/cuda/gemm.cuh"
 
 enum { TILE = 128 }; // tokens
 

@@ -7,7 +7,7 @@
 #ifndef COMPUTE_CUDA_KERNELS_CUH
 #define COMPUTE_CUDA_KERNELS_CUH
 
-#include "device.cuh"
+#include "compute/cuda/device.cuh"
 
 enum weight_type { WEIGHT_F32, WEIGHT_F16, WEIGHT_BF16, WEIGHT_Q8_0, WEIGHT_Q4_0 };
 

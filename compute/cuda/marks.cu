@@ -1,12 +1,12 @@
 // See marks.cuh.
-#include "marks.cuh"
+#include "compute/cuda/marks.cuh"
 
-#include "kernels.cuh"
+#include "compute/cuda/kernels.cuh"
 
-#include "weights_cuda.cuh"
+#include "compute/cuda/weights_cuda.cuh"
 
 extern "C" {
-#include "compute/backend_check.h"
+#include "compute/backend/check.h"
 #include "compute/base/stopwatch.h"
 #include "compute/base/why.h"
 }

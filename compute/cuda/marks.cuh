@@ -7,10 +7,10 @@
 #ifndef COMPUTE_CUDA_MARKS_CUH
 #define COMPUTE_CUDA_MARKS_CUH
 
-#include "device.cuh"
+#include "compute/cuda/device.cuh"
 
 extern "C" {
-#include "compute/backend.h"
+#include "compute/backend/backend.h"
 }
 
 enum marks_kind { MARKS_TIMER, MARKS_EVENTS };

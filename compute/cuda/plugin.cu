@@ -1,5 +1,5 @@
-// The plugin's one symbol, see compute/backend_load.h.
-#include "backend_cuda.cuh"
+// The plugin's one symbol, see compute/backend/load.h.
+#include "compute/cuda/backend_cuda.cuh"
 
 extern "C" __attribute__((visibility("default"))) const struct backend *tokendrip_backend(void) {
     return &backend_cuda;

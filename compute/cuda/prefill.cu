@@ -3,7 +3,7 @@
 // positions go through shared memory, a lane scores one position for all queries of
 // its warp, and then holds a few numbers of each query's mixed values. Online softmax
 // in f32, so that nothing of tokens times positions is ever in memory.
-#include "kernels.cuh"
+#include "compute/cuda/kernels.cuh"
 
 enum {
     THREADS = 256,

@@ -3,10 +3,10 @@
 // do. Multiplying: one large bf16 product, on numbers that are not zeros, since zeros
 // make a GPU faster than it is. The best of several, by the host's clock around work
 // that is long enough for that.
-#include "rates.cuh"
+#include "compute/cuda/rates.cuh"
 
-#include "kernels.cuh"
-#include "weights_cuda.cuh"
+#include "compute/cuda/kernels.cuh"
+#include "compute/cuda/weights_cuda.cuh"
 
 extern "C" {
 #include "compute/base/stopwatch.h"

@@ -2,10 +2,10 @@
 #ifndef COMPUTE_CUDA_RATES_CUH
 #define COMPUTE_CUDA_RATES_CUH
 
-#include "gemm.cuh"
+#include "compute/cuda/gemm.cuh"
 
 extern "C" {
-#include "compute/backend.h"
+#include "compute/backend/backend.h"
 }
 
 // Takes memory of its own for a moment. On false with `why` the stream is still good

@@ -1,7 +1,7 @@
 // A pass over many tokens: layer by layer through matrix products, in bf16 unless the
 // model is all f32. The host stays only a few layers ahead of the device, so that it can
 // be told to stop. No kernel is long: where one would be, tokens go in several.
-#include "state.cuh"
+#include "compute/cuda/state.cuh"
 
 enum { LAYERS_AHEAD = 4 }; // of the device
 

@@ -3,12 +3,12 @@
 #ifndef COMPUTE_CUDA_STATE_CUH
 #define COMPUTE_CUDA_STATE_CUH
 
-#include "attend_products.cuh"
-#include "backend_cuda.cuh"
-#include "gemm.cuh"
-#include "kernels.cuh"
-#include "marks.cuh"
-#include "weights_cuda.cuh"
+#include "compute/cuda/attend_products.cuh"
+#include "compute/cuda/backend_cuda.cuh"
+#include "compute/cuda/gemm.cuh"
+#include "compute/cuda/kernels.cuh"
+#include "compute/cuda/marks.cuh"
+#include "compute/cuda/weights_cuda.cuh"
 
 extern "C" {
 #include "compute/base/why.h"

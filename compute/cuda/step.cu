@@ -1,7 +1,7 @@
 // A decode step: the kernels of decode.cu in their order, captured once as a graph that
 // reads its token and position from memory that the host wrote. What is made of the
 // logits follows the graph, so that one graph serves every wish.
-#include "state.cuh"
+#include "compute/cuda/state.cuh"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 // a file split into numbers and scales, random weights, and any matrix as bf16 for the
 // matrix products of prefill. None is in a decode step but the embedding of one token.
 // The bits of what is made equal those of the CPU's (shape_random.h, quant.h).
-#include "kernels.cuh"
+#include "compute/cuda/kernels.cuh"
 
-#include "compute/shape_random.h"
+#include "compute/model/shape_random.h"
 
 enum { THREADS = 256, Q8_0_BYTES = 34, Q4_0_BYTES = 18, SCALE_BYTES = 2 };
 

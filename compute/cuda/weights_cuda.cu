@@ -1,8 +1,8 @@
 // See weights_cuda.cuh.
-#include "weights_cuda.cuh"
+#include "compute/cuda/weights_cuda.cuh"
 
 extern "C" {
-#include "compute/shape.h"
+#include "compute/model/shape.h"
 #include "compute/base/why.h"
 }
 

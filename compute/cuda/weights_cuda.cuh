@@ -5,10 +5,10 @@
 #ifndef COMPUTE_CUDA_WEIGHTS_CUDA_CUH
 #define COMPUTE_CUDA_WEIGHTS_CUDA_CUH
 
-#include "kernels.cuh"
+#include "compute/cuda/kernels.cuh"
 
 extern "C" {
-#include "compute/model.h"
+#include "compute/model/model.h"
 }
 
 struct device_layer {

@@ -5,7 +5,7 @@
 // same machine. Medians; figures are printed, never asserted.
 //
 //     bench_compute [MODEL.gguf [THREADS]]
-#include "compute/backend.h"
+#include "compute/backend/backend.h"
 #include "compute/base/stopwatch.h"
 #include "compute/base/why.h"
 #include "compute/cpu/kernels.h"

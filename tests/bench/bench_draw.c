@@ -2,9 +2,9 @@
 // and 99th percentile in ms at 1080p and 4K. The frame is a full grid like that of a
 // prompt of 40 tokens in 16 layers, its texts, a striped clock, drops and a number
 // that changes with every frame. Figures are printed, never asserted.
-#include "render/draw.h"
-#include "render/surface.h"
-#include "render/text.h"
+#include "render/pixel/draw.h"
+#include "render/pixel/surface.h"
+#include "render/pixel/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,13 +3,13 @@
 // memory, and drawn and encoded as `tokendrip record` does. One line of JSON:
 // record_over_encoder is the wall time of the last ÷ the wall time of the encoder
 // alone, both in this run.
-#include "app/scene.h"
+#include "app/picture/scene/scene.h"
 #include "compute/base/stopwatch.h"
-#include "compute/schedule.h"
-#include "render/layout.h"
-#include "render/paint.h"
-#include "render/sink.h"
-#include "render/surface.h"
+#include "compute/file/schedule.h"
+#include "render/film/sink.h"
+#include "render/paint/layout.h"
+#include "render/paint/paint.h"
+#include "render/pixel/surface.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "compute/base/partfile.h"
-#include "render/color.h"
-#include "render/film.h"
-#include "render/sink.h"
+#include "render/film/color.h"
+#include "render/film/film.h"
+#include "render/film/sink.h"
 
 enum {
     WIDTH = 1920,

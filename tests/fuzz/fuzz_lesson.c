@@ -3,9 +3,9 @@
 // line. Seeds: assets/lessons/. Input that begins with "!" is no file but changes to a
 // small lesson, {two bytes of place, one byte} each, so that without seeds, too, more
 // than the outermost braces is reached.
-#include "app/lesson.h"
-#include "compute/schedule.h"
-#include "tests/app/small_lesson.h"
+#include "app/lesson/lesson.h"
+#include "compute/file/schedule.h"
+#include "tests/app/lesson/small_lesson.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // Fuzz target for what is remembered: whatever is accepted is in range, and comes back
 // the same after it was printed; what is not leaves what was there.
-#include "app/actions.h"
-#include "app/memory.h"
+#include "app/state/actions.h"
+#include "app/window/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // Fuzz target for run files: whatever is accepted must be a valid run, with a valid
 // sweep beside it if there is one, must be
 // printed again, and must then come back as the same text. Seeds: saved runs.
-#include "compute/runfile.h"
+#include "compute/file/runfile.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // Fuzz target for schedules: whatever is accepted must give a valid run in both
 // countings, with the figures of the rule. Seeds: assets/schedules/.
-#include "compute/schedule.h"
+#include "compute/file/schedule.h"
 
 #include <stdlib.h>
 #include <string.h>

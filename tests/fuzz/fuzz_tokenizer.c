@@ -6,8 +6,8 @@
 // Input: bytes 0 and 1 are switches and the number of pieces; each piece is a type
 // and score byte, a length byte and its bytes; the rest is text.
 #include "compute/base/why.h"
-#include "compute/tokenizer.h"
-#include "tests/compute/gguf_builder.h"
+#include "compute/model/tokenizer.h"
+#include "tests/compute/model/gguf_builder.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,0 +1,274 @@
+// See describe.h. Token texts pass gguf_printable on their way to a terminal, so
+// that no model can move its cursor.
+#include "app/command/describe.h"
+
+#include "app/picture/scene/scene.h"
+#include "app/runs/exhibit.h"
+#include "app/runs/source.h"
+#include "compute/base/signals.h"
+#include "compute/model/gguf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TIME_BYTES = 40, PROMPT_TOKENS_SHOWN = 64 };
+
+// --- Pieces ---
+
+// A moment, with the decimals that the whole run needs.
+static void format_moment(char out[TIME_BYTES], const struct run *run, int64_t at_ns) {
+    scene_format_time(out, TIME_BYTES, &run->info, at_ns, run_end_ns(run));
+}
+
+// A length of time, with the decimals of its own size.
+static void format_length(char out[TIME_BYTES], const struct run *run, int64_t length_ns) {
+    scene_format_time(out, TIME_BYTES, &run->info, length_ns, length_ns);
+}
+
+// `"Your"`, or the bare name of a control token.
+static void format_token(char *out, size_t bytes, const struct run *run, int token) {
+    char raw[RUN_TOKEN_BYTES], safe[4 * RUN_TOKEN_BYTES + 1];
+    bool is_control = run->tokens[token].is_control;
+    size_t length = run_token_words(raw, run, token);
+    size_t skip = !is_control && length > 1 && raw[0] == ' ';
+    gguf_printable(safe, sizeof safe, (struct gguf_string){raw + skip, length - skip});
+    snprintf(out, bytes, is_control ? "%s" : "\"%s\"", safe);
+}
+
+// The first `count` answer tokens as they read in a sentence. Owner: the caller;
+// NULL: no memory.
+static char *join_answer(const struct run *run, int count) {
+    size_t capacity = (size_t)count * RUN_TOKEN_BYTES + 1, used = 0;
+    char *raw = malloc(capacity), *safe = malloc(4 * capacity);
+    for (int i = 0; raw && safe && i < count; i++) {
+        int token = run->info.prompt_tokens + i;
+        if (!run->tokens[token].is_control)
+            used += run_token_words(raw + used, run, token);
+    }
+    if (raw && safe) {
+        size_t skip = used > 0 && raw[0] == ' ';
+        gguf_printable(safe, 4 * capacity, (struct gguf_string){raw + skip, used - skip});
+    }
+    free(raw);
+    if (raw)
+        return safe;
+    free(safe);
+    return NULL;
+}
+
+static const char *plural(int count) {
+    return count == 1 ? "" : "s";
+}
+
+// --- Events ---
+
+// Decode steps up to and with pass `pass`.
+static int step_number(const struct run *run, int pass) {
+    int steps = 0;
+    for (int i = 0; i <= pass; i++)
+        steps += run->passes[i].phase == RUN_DECODE;
+    return steps;
+}
+
+static void say_yield(char *out, size_t bytes, const struct run *run, const struct run_pass *pass) {
+    char token[300];
+    if (pass->yields < 0) {
+        snprintf(out, bytes, "no answer token yet");
+        return;
+    }
+    int index = run->info.prompt_tokens + pass->yields;
+    format_token(token, sizeof token, run, index);
+    snprintf(out, bytes, "answer token %d is %s%s", pass->yields + 1, token,
+             run->tokens[index].is_control ? ", the end of the text" : "");
+}
+
+static void say_prefill(char *out, size_t bytes, const struct run *run, int pass) {
+    const struct run_pass *at = &run->passes[pass];
+    char yields[400], length[TIME_BYTES];
+    say_yield(yields, sizeof yields, run, at);
+    format_length(length, run, run_pass_end_ns(run, pass) - at->start_ns);
+    bool is_whole = at->column_count == run->info.prompt_tokens;
+    snprintf(out, bytes,
+             "prefill: one pass of %s over %s%d prompt token%s side by side, through %d layer%s "
+             "one after another; %s",
+             length, is_whole ? "all " : "the next ", at->column_count, plural(at->column_count),
+             run->info.layers, plural(run->info.layers), yields);
+}
+
+static void say_step(char *out, size_t bytes, const struct run *run, int pass) {
+    const struct run_pass *at = &run->passes[pass];
+    char yields[400], fed[300], length[TIME_BYTES];
+    int number = step_number(run, pass);
+    say_yield(yields, sizeof yields, run, at);
+    format_length(length, run, run_pass_end_ns(run, pass) - at->start_ns);
+    if (at->column_count == 0) {
+        snprintf(out, bytes,
+                 "decode step %d: %s charged before the first token, as the lesson counts; it "
+                 "saves nothing; %s",
+                 number, length, yields);
+        return;
+    }
+    format_token(fed, sizeof fed, run, at->first_column);
+    snprintf(out, bytes,
+             "decode step %d: one pass of %s over %s alone, reading all weights and %d saved "
+             "token%s; %s",
+             number, length, fed, at->first_column, plural(at->first_column), yields);
+}
+
+void describe_event(char *out, size_t bytes, const struct run *run, int event) {
+    char moment[TIME_BYTES], what[DESCRIBE_LINE_BYTES] = "";
+    format_moment(moment, run, run_event_ns(run, event));
+    if (event == 0)
+        snprintf(what, sizeof what, "prompt: %d token%s, waiting", run->info.prompt_tokens,
+                 plural(run->info.prompt_tokens));
+    else if (run->passes[event - 1].phase == RUN_PREFILL)
+        say_prefill(what, sizeof what, run, event - 1);
+    else
+        say_step(what, sizeof what, run, event - 1);
+    snprintf(out, bytes, "%s, %s", moment, what);
+}
+
+static void print_prompt(FILE *out, const struct run *run) {
+    int count = run->info.prompt_tokens;
+    int shown = count < PROMPT_TOKENS_SHOWN ? count : PROMPT_TOKENS_SHOWN;
+    fprintf(out, "   Prompt:");
+    for (int i = 0; i < shown; i++) {
+        char token[300];
+        format_token(token, sizeof token, run, i);
+        fprintf(out, " %s", token);
+    }
+    if (shown < count)
+        fprintf(out, " and %d more", count - shown);
+    fputc('\n', out);
+}
+
+static void print_cache(FILE *out, const struct run *run, int64_t at_ns) {
+    int entries = run_cache_entries_at(run, at_ns);
+    int64_t entry_bytes = run_cache_entry_bytes(run);
+    fprintf(out, "   KV cache: %d token%s", entries, plural(entries));
+    if (run->info.origin == RUN_LESSON || entry_bytes <= 0) {
+        fprintf(out, " (no bytes: a lesson runs no model)\n");
+        return;
+    }
+    char size[TIME_BYTES];
+    scene_format_bytes(size, sizeof size, entry_bytes * entries);
+    fprintf(out, ", %s\n", size);
+}
+
+// The line of the chapter that follows the run. False: no lesson, or no such chapter.
+static bool find_summary(struct lesson_page *page, const struct lesson *lesson,
+                         const struct run *run, int event) {
+    if (!lesson)
+        return false;
+    for (int chapter = 0; chapter < lesson_chapters(lesson); chapter++) {
+        if (!lesson_follows_run(lesson, chapter))
+            continue;
+        struct lesson_place place = {chapter, event};
+        lesson_page(page, lesson, place, run, run_event_ns(run, event));
+        return page->summary[0] != '\0';
+    }
+    return false;
+}
+
+void describe_step(FILE *out, const struct lesson *lesson, const struct run *run, int event) {
+    struct lesson_page page;
+    char line[DESCRIBE_LINE_BYTES];
+    if (find_summary(&page, lesson, run, event)) {
+        fprintf(out, "%s\n", page.summary);
+    } else {
+        describe_event(line, sizeof line, run, event);
+        fprintf(out, "%s.\n", line);
+    }
+    fflush(out);
+}
+
+void describe_block(FILE *out, const struct lesson *lesson, const struct run *run, int event) {
+    struct lesson_page page;
+    char line[DESCRIBE_LINE_BYTES];
+    int64_t at_ns = run_event_ns(run, event);
+    describe_event(line, sizeof line, run, event);
+    fprintf(out, "%d. %s.\n", event + 1, line);
+    if (find_summary(&page, lesson, run, event))
+        fprintf(out, "   In short: %s\n", page.summary);
+    if (event == 0)
+        print_prompt(out, run);
+    print_cache(out, run, at_ns);
+    int answers = run_answers_at(run, at_ns);
+    char *answer = join_answer(run, answers);
+    if (answers == 0)
+        fprintf(out, "   Answer: nothing yet\n");
+    else
+        fprintf(out, "   Answer: %s (%d token%s)\n", answer ? answer : "", answers,
+                plural(answers));
+    free(answer);
+}
+
+// --- The whole ---
+
+// The stamp of the picture, so that both say the same.
+static void print_origin(FILE *out, const struct run *run) {
+    struct view *view = malloc(sizeof *view);
+    if (!view)
+        return;
+    struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 1});
+    scene_at(view, run, run_end_ns(run), &options);
+    fprintf(out, "%s\n", view->origin);
+    if (view->note[0])
+        fprintf(out, "%s\n", view->note);
+    free(view);
+}
+
+static void print_total(FILE *out, const struct run *run, const char *name, int64_t value_ns) {
+    char text[TIME_BYTES];
+    format_length(text, run, value_ns);
+    fprintf(out, "%s %s", name, value_ns < 0 ? "not measured" : text);
+}
+
+static void print_totals(FILE *out, const struct run *run) {
+    int64_t e2e_ns = run_e2e_ns(run), decode_ns = run_decode_ns(run);
+    fprintf(out, "Total: ");
+    print_total(out, run, "prefill", run_prefill_ns(run));
+    print_total(out, run, ", TTFT", run_ttft_ns(run));
+    print_total(out, run, ", TPOT", run_tpot_ns(run));
+    print_total(out, run, ", decode", decode_ns);
+    print_total(out, run, ", E2E", e2e_ns);
+    if (e2e_ns > 0 && decode_ns >= 0)
+        fprintf(out, ", decode share %.0f %%", 100 * (double)decode_ns / (double)e2e_ns);
+    fputc('\n', out);
+}
+
+void describe_run(FILE *out, const struct lesson *lesson, const struct run *run) {
+    int events = run_events(run);
+    print_origin(out, run);
+    fprintf(out, "%d prompt token%s, %d answer token%s, %d layer%s, %d events\n\n",
+            run->info.prompt_tokens, plural(run->info.prompt_tokens), run->answer_count,
+            plural(run->answer_count), run->info.layers, plural(run->info.layers), events);
+    for (int event = 0; event < events; event++) {
+        describe_block(out, lesson, run, event);
+        fputc('\n', out);
+    }
+    print_totals(out, run);
+}
+
+// What was asked for must be there; the program's own English lesson may be missing,
+// the walk is whole without it.
+static bool open_lesson(struct lesson **out, const struct options *options, char *why) {
+    if (exhibit_lesson(out, options, why))
+        return true;
+    *out = NULL;
+    return !options->lesson_path && (!options->language || strcmp(options->language, "en") == 0);
+}
+
+int describe_command(const struct options *options, char why[256]) {
+    struct run *run = NULL;
+    struct lesson *lesson = NULL;
+    if (!open_lesson(&lesson, options, why))
+        return EXIT_FAILED;
+    why[0] = '\0';
+    bool ok = source_run(&run, options, why);
+    if (ok)
+        describe_run(stdout, lesson, run);
+    lesson_destroy(lesson);
+    run_destroy(run);
+    return ok ? EXIT_OK : signals_stop_asked() ? EXIT_STOPPED : EXIT_FAILED;
+}

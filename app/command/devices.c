@@ -1,0 +1,34 @@
+// See devices_cmd.h. A line a device; what is missing gets its reason on the same
+// line, so that nobody has to guess why a device is not in the list.
+#include "app/command/devices.h"
+
+#include "app/options/options.h"
+#include "compute/backend/load.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void print_device(const char *name, const char *line) {
+    printf("%-6s %s\n", name, line);
+}
+
+// A card a line, as the plugin writes them.
+static void print_cards(char *lines) {
+    for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n"))
+        print_device("cuda", line);
+}
+
+int devices_command(void) {
+    char lines[4096] = "", why[256] = "", refusal[300];
+    backend_cpu.describe(lines, sizeof lines);
+    print_device(backend_cpu.name, lines);
+    const struct backend *cuda = backend_load_cuda(why);
+    if (cuda) {
+        cuda->describe(lines, sizeof lines);
+        print_cards(lines);
+    } else {
+        snprintf(refusal, sizeof refusal, "cannot be used: %s", why);
+        print_device("cuda", refusal);
+    }
+    return EXIT_OK;
+}

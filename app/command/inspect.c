@@ -1,0 +1,89 @@
+// See inspect_cmd.h. Only lists: every check of the file is gguf.c's, every text
+// comes out of it printable, and long lists are cut with their count said.
+#include "app/command/inspect.h"
+
+#include "app/picture/scene/scene.h"
+#include "compute/model/model.h"
+#include "compute/model/tokenizer.h"
+
+#include <inttypes.h>
+
+enum { MAX_KEYS = 200, MAX_TENSORS = 400, LINE_BYTES = 160 };
+
+static void print_keys(const struct gguf *gguf) {
+    int count = gguf_key_count(gguf);
+    int shown = count < MAX_KEYS ? count : MAX_KEYS;
+    printf("\n%d keys\n", count);
+    for (int i = 0; i < shown; i++) {
+        char line[LINE_BYTES];
+        gguf_describe_key(gguf, i, line, sizeof line);
+        printf("  %s\n", line);
+    }
+    if (shown < count)
+        printf("  and %d more\n", count - shown);
+}
+
+static void print_tensor(const struct gguf_tensor *tensor) {
+    char name[2 * GGUF_MAX_NAME], dims[96] = "", size[32];
+    size_t used = 0;
+    gguf_printable(name, sizeof name, tensor->name);
+    for (int d = 0; d < tensor->dim_count; d++)
+        used += (size_t)snprintf(dims + used, sizeof dims - used, "%s%" PRId64, d ? " x " : "",
+                                 tensor->dims[d]);
+    scene_format_bytes(size, sizeof size, (int64_t)tensor->bytes);
+    printf("  %-32s %-6s %10s  %s\n", name, gguf_tensor_type_name(tensor->type), size, dims);
+}
+
+static void print_tensors(const struct gguf *gguf) {
+    int count = gguf_tensor_count(gguf);
+    int shown = count < MAX_TENSORS ? count : MAX_TENSORS;
+    int64_t total = 0;
+    char size[32];
+    for (int i = 0; i < count; i++)
+        total += (int64_t)gguf_tensor_at(gguf, i)->bytes;
+    scene_format_bytes(size, sizeof size, total);
+    printf("\n%d tensors, %s\n", count, size);
+    for (int i = 0; i < shown; i++)
+        print_tensor(gguf_tensor_at(gguf, i));
+    if (shown < count)
+        printf("  and %d more\n", count - shown);
+}
+
+// Whether the tokenizer and the weights are of a kind this program runs.
+static bool is_runnable(struct gguf **gguf, struct model **model, char *why) {
+    struct tokenizer *tokenizer = NULL;
+    bool ok = tokenizer_open(&tokenizer, *gguf, why);
+    tokenizer_close(tokenizer);
+    if (!ok || !model_from_gguf(model, *gguf, gguf_name(*gguf), why))
+        return false;
+    *gguf = NULL; // the model's now
+    return true;
+}
+
+static void print_verdict(struct gguf **gguf) {
+    struct model *model = NULL;
+    char why[256] = "", size[32];
+    if (!is_runnable(gguf, &model, why)) {
+        printf("\ntokendrip cannot run it: %s\n", why);
+        return;
+    }
+    const struct model_shape *shape = &model->shape;
+    scene_format_bytes(size, sizeof size, model_step_weight_bytes(model));
+    printf("\ntokendrip can run it: %.1f million parameters, %s, %d layers, %d heads (%d for K and "
+           "V) of %d, context %d, a decode step reads %s of weights\n",
+           (double)model_parameters(model) / 1e6, model_weight_type(model), shape->layers,
+           shape->heads, shape->kv_heads, shape->head_dim, shape->context, size);
+    model_close(model);
+}
+
+int inspect_command(const struct options *options, char why[256]) {
+    struct gguf *gguf = NULL;
+    if (!gguf_open(&gguf, options->operand, why))
+        return EXIT_FAILED;
+    printf("%s: GGUF version %d\n", gguf_name(gguf), gguf_version(gguf));
+    print_keys(gguf);
+    print_tensors(gguf);
+    print_verdict(&gguf);
+    gguf_close(gguf);
+    return EXIT_OK;
+}

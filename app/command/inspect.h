@@ -1,0 +1,10 @@
+// `tokendrip inspect FILE`: what a GGUF holds, and whether tokendrip can run it.
+#ifndef APP_COMMAND_INSPECT_H
+#define APP_COMMAND_INSPECT_H
+
+#include "app/options/options.h"
+
+// Returns the exit code; `why` is "" or the one line to print.
+int inspect_command(const struct options *options, char why[256]);
+
+#endif

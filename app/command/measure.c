@@ -1,0 +1,381 @@
+// See measure_cmd.h.
+#include "app/command/measure.h"
+
+#include "app/command/measure_sweep.h"
+#include "app/runs/source.h"
+#include "compute/base/partfile.h"
+#include "compute/base/progress.h"
+#include "compute/base/signals.h"
+#include "compute/base/why.h"
+#include "compute/file/runfile.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The five figures, in the order of the field's definitions.
+static const struct {
+    const char *name, *json, *meaning;
+    size_t offset;
+} figures[] = {
+    {"TTFT", "ttft_ms", "request to first token", offsetof(struct measure_result, ttft)},
+    {"TPOT", "tpot_ms", "(E2E - TTFT) / (tokens - 1)", offsetof(struct measure_result, tpot)},
+    {"E2E", "e2e_ms", "request to last token", offsetof(struct measure_result, e2e)},
+    {"prefill", "prefill_ms", "the pass over the prompt", offsetof(struct measure_result, prefill)},
+    {"step", "step_ms", "one decode step", offsetof(struct measure_result, step)},
+};
+enum { FIGURES = sizeof figures / sizeof figures[0] };
+
+static const struct measure_spread *spread_of(const struct measure_result *result, int figure) {
+    return (const void *)((const char *)result + figures[figure].offset);
+}
+
+static double ms_of(int64_t ns) {
+    return (double)ns / 1e6;
+}
+
+// --- For people ---
+
+static void print_head(FILE *out, const struct measure_result *result) {
+    const struct run_info *info = &result->shown->info;
+    bool is_bundled = strcmp(info->weights, "bundled") == 0;
+    fprintf(out, "%s%s, %s weights\n", info->model, is_bundled ? " (bundled)" : "",
+            info->weight_type);
+    fprintf(out, "%s: %s", info->device, info->device_name);
+    if (info->threads > 0)
+        fprintf(out, ", %d thread%s", info->threads, info->threads == 1 ? "" : "s");
+    fprintf(out, "\n%d prompt tokens, %d answer token%s%s\n", info->prompt_tokens,
+            result->shown->answer_count, result->shown->answer_count == 1 ? "" : "s",
+            info->forced_length ? " (length forced)" : "");
+    fprintf(out, "%d warm runs after %d warm-ups, %s\n\n", result->repeats, result->warmups,
+            info->date);
+}
+
+static void print_figure(FILE *out, const struct measure_result *result, int figure) {
+    const struct measure_spread *spread = spread_of(result, figure);
+    fprintf(out, "%-8s", figures[figure].name);
+    if (spread->count == 0)
+        fprintf(out, "%11s%-30s", "", "not measured");
+    else
+        fprintf(out, "%11.3f%11.3f%11.3f%8d", ms_of(spread->median_ns), ms_of(spread->p10_ns),
+                ms_of(spread->p90_ns), spread->count);
+    fprintf(out, "  %s\n", figures[figure].meaning);
+}
+
+static void print_ms(FILE *out, const char *name, int64_t ns) {
+    if (ns < 0)
+        fprintf(out, "%s not measured", name);
+    else
+        fprintf(out, "%s %.3f ms", name, ms_of(ns));
+}
+
+static void print_cold(FILE *out, const struct run *cold) {
+    fprintf(out, "cold run (the first one, not among them): ");
+    if (!cold) {
+        fprintf(out, "not measured\n");
+        return;
+    }
+    print_ms(out, "TTFT", run_ttft_ns(cold));
+    print_ms(out, ", TPOT", run_tpot_ns(cold));
+    print_ms(out, ", E2E", run_e2e_ns(cold));
+    fputc('\n', out);
+}
+
+static void print_floor(FILE *out, const char *name, const struct floors_phase *phase) {
+    fprintf(out, "%-8s%11.3f%9s%11.2f%11.2f  %s\n", name, ms_of(phase->floor_ns), "",
+            phase->bytes / 1e6, phase->flop / 1e6, phase->is_read ? "reading" : "multiplying");
+}
+
+static void print_share(FILE *out, const char *name, const struct floors_phase *phase) {
+    if (phase->share < 0)
+        fprintf(out, "%s not measured", name);
+    else
+        fprintf(out, "%s %.0f %%", name, 100 * phase->share);
+}
+
+// What this device could do at best, and how near it came.
+static void print_floors(FILE *out, const struct floors *floors) {
+    if (!floors->is_measured)
+        return;
+    fprintf(out, "%-8s%11s%9s%11s%11s  %s\n", "floor", "ms", "", "MB read", "MFLOP", "bound by");
+    print_floor(out, "prefill", &floors->prefill);
+    print_floor(out, "step", &floors->decode);
+    print_share(out, "share of the floor reached: prefill", &floors->prefill);
+    print_share(out, ", step", &floors->decode);
+    fprintf(out, "\nthis device: reads %.1f GB/s from %s, multiplies at %.1f GFLOP/s\n\n",
+            floors->rates.read_bytes_s / 1e9,
+            floors->rates.is_cached ? "its cache (the weights fit there)" : "memory",
+            floors->rates.matrix_flop_s / 1e9);
+}
+
+static void print_figures(FILE *out, const struct measure_result *result) {
+    print_head(out, result);
+    fprintf(out, "%-8s%11s%11s%11s%8s\n", "ms", "median", "p10", "p90", "count");
+    for (int i = 0; i < FIGURES; i++)
+        print_figure(out, result, i);
+    fputc('\n', out);
+    print_floors(out, &result->floors);
+    print_cold(out, result->cold);
+    fprintf(out, "warm-up: %s\n",
+            result->settled ? "two medians agreed within 2 %"
+                            : "the time for it ended before two medians agreed within 2 %");
+    fprintf(out, "stages: %s\n",
+            result->stages_match
+                ? "the layers add up to the wall clock within 5 %"
+                : "INVALID, the layers do not add up to the wall clock within 5 %");
+    fprintf(out, "prefill check: %s\n",
+            result->prefill_checked ? "same logits as token by token"
+                                    : "not made, so not known to be right");
+    fprintf(out, "disturbance: taken off a processor %lld time%s during the warm runs\n",
+            (long long)result->involuntary_switches, result->involuntary_switches == 1 ? "" : "s");
+}
+
+void measure_print_table(FILE *out, const struct measured *measured) {
+    print_figures(out, &measured->result);
+    if (measured->sweep.prefill_count > 0)
+        measure_sweep_print(out, &measured->sweep);
+    if (measured->observer.count > 0)
+        observer_print(out, &measured->observer);
+}
+
+void measure_print_answer(FILE *out, const struct run *run) {
+    bool is_first = true;
+    for (int i = 0; i < run->answer_count; i++) {
+        int token = run->info.prompt_tokens + i;
+        size_t bytes = 0;
+        const char *text = run_token_text(run, token, &bytes);
+        if (run->tokens[token].is_control)
+            continue;
+        // The space that joins the answer to the prompt is not the answer's.
+        if (is_first && bytes > 0 && text[0] == ' ') {
+            text++;
+            bytes--;
+        }
+        is_first = false;
+        fwrite(text, 1, bytes, out);
+    }
+    fputc('\n', out);
+}
+
+// --- For programs ---
+
+static json_t *spread_json(const struct measure_spread *spread) {
+    if (spread->count == 0)
+        return json_pack("{s:n,s:n,s:n}", "median", "p10", "p90");
+    return json_pack("{s:f,s:f,s:f}", "median", ms_of(spread->median_ns), "p10",
+                     ms_of(spread->p10_ns), "p90", ms_of(spread->p90_ns));
+}
+
+static json_t *share_json(double share) {
+    return share < 0 ? json_null() : json_real(share);
+}
+
+static json_t *floor_json(const struct floors *floors) {
+    return json_pack("{s:f,s:f,s:o,s:o}", "read_gb_s", floors->rates.read_bytes_s / 1e9,
+                     "matrix_gflop_s", floors->rates.matrix_flop_s / 1e9, "prefill_share",
+                     share_json(floors->prefill.share), "decode_share",
+                     share_json(floors->decode.share));
+}
+
+static json_t *run_json(const struct measure_result *result) {
+    const struct run_info *info = &result->shown->info;
+    return json_pack("{s:s,s:s,s:o,s:s,s:s,s:s,s:i,s:i,s:i,s:s}", "device", info->device,
+                     "device_name", info->device_name, "threads",
+                     info->threads > 0 ? json_integer(info->threads) : json_null(), "model",
+                     info->model, "weights", info->weights, "type", info->weight_type,
+                     "prompt_tokens", info->prompt_tokens, "answer_tokens",
+                     result->shown->answer_count, "repeats", result->repeats, "date", info->date);
+}
+
+static bool add_figures(json_t *object, const struct measure_result *result) {
+    // JSON order: the run, prefill and step, then what follows from them.
+    static const char *const order[FIGURES] = {"prefill_ms", "step_ms", "ttft_ms", "tpot_ms",
+                                               "e2e_ms"};
+    bool ok = json_object_set_new(object, "run", run_json(result)) == 0; // takes NULLs, with -1
+    for (int i = 0; ok && i < FIGURES; i++) {
+        for (int f = 0; f < FIGURES; f++) {
+            if (strcmp(figures[f].json, order[i]) == 0)
+                ok = json_object_set_new(object, order[i], spread_json(spread_of(result, f))) == 0;
+        }
+    }
+    if (ok && result->floors.is_measured)
+        ok = json_object_set_new(object, "floor", floor_json(&result->floors)) == 0;
+    return ok;
+}
+
+bool measure_print_json(FILE *out, const struct measured *measured) {
+    json_t *object = json_object();
+    bool ok = add_figures(object, &measured->result);
+    if (ok && measured->sweep.prefill_count > 0)
+        ok = measure_sweep_add_json(object, &measured->sweep);
+    if (ok && measured->observer.count > 0)
+        ok = observer_add_json(object, &measured->observer);
+    // 15 digits: exact nanoseconds in milliseconds up to 10^9 ms.
+    ok = ok && json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 &&
+         fputc('\n', out) != EOF;
+    json_decref(object);
+    return ok;
+}
+
+// A CSV field: quoted where it must be.
+static void print_field(FILE *out, const char *text) {
+    if (!strpbrk(text, ",\"\n\r")) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+// What every line ends with: threads, and which device, model and weights it was.
+static void print_tail(FILE *out, const struct run_info *info) {
+    const char *texts[] = {info->device,  info->device_name, info->model,
+                           info->weights, info->weight_type, info->date};
+    fprintf(out, "%d", info->threads);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        fputc(',', out);
+        print_field(out, texts[i]);
+    }
+}
+
+static void print_csv_figure(FILE *out, const struct measure_result *result, int figure) {
+    const struct run_info *info = &result->shown->info;
+    const struct measure_spread *spread = spread_of(result, figure);
+    fprintf(out, "%s,", figures[figure].json);
+    if (spread->count == 0)
+        fprintf(out, ",,,0");
+    else
+        fprintf(out, "%.6f,%.6f,%.6f,%d", ms_of(spread->median_ns), ms_of(spread->p10_ns),
+                ms_of(spread->p90_ns), spread->count);
+    fprintf(out, ",%d,%d,%d,", info->prompt_tokens, result->shown->answer_count, result->repeats);
+    print_tail(out, info);
+    fputc('\n', out);
+}
+
+void measure_print_csv(FILE *out, const struct measured *measured) {
+    fprintf(out, "figure,median,p10,p90,count,prompt_tokens,answer_tokens,repeats,threads,"
+                 "device,device_name,model,weights,type,date\n");
+    for (int i = 0; i < FIGURES; i++)
+        print_csv_figure(out, &measured->result, i);
+    char *tail = NULL;
+    size_t bytes = 0;
+    FILE *memory = measured->sweep.prefill_count > 0 ? open_memstream(&tail, &bytes) : NULL;
+    if (!memory)
+        return;
+    print_tail(memory, &measured->result.shown->info);
+    if (fclose(memory) == 0)
+        measure_sweep_print_csv(out, &measured->sweep, tail);
+    free(tail);
+}
+
+// --- Files ---
+
+typedef bool print_fn(FILE *out, const struct measured *measured);
+
+static bool print_csv(FILE *out, const struct measured *measured) {
+    measure_print_csv(out, measured);
+    return true;
+}
+
+// Prints into memory, then to a part file that is renamed, so that `path` is
+// whole or untouched. "-" is standard output.
+static bool write_whole(const char *path, print_fn *print, const struct measured *measured,
+                        char *why) {
+    if (strcmp(path, "-") == 0)
+        return print(stdout, measured) || why_set(why, "no memory for the figures.");
+    char *text = NULL;
+    size_t bytes = 0;
+    struct partfile part = {.fd = -1};
+    FILE *memory = open_memstream(&text, &bytes);
+    bool ok = memory && print(memory, measured);
+    ok = memory && fclose(memory) == 0 && ok;
+    if (!ok)
+        why_set(why, "no memory for the figures.");
+    ok = ok && partfile_create(&part, path, (struct partfile_name){"part", ""}, why);
+    if (ok && !partfile_write(&part, text, bytes, why)) {
+        partfile_discard(&part);
+        ok = false;
+    }
+    ok = ok && partfile_publish(&part, path, true, why);
+    free(text);
+    return ok;
+}
+
+static bool check_target(const char *path, char *why) {
+    return !path || strcmp(path, "-") == 0 || partfile_check_target(path, true, why);
+}
+
+static bool save(const char *path, const struct measured *measured, char *why) {
+    struct runfile_extras extras = {.sweep = measured->sweep, .floors = measured->result.floors};
+    return runfile_save_with(path, measured->result.shown, &extras, why);
+}
+
+static bool write_files(const struct options *options, const struct measured *measured, char *why) {
+    if (options->json_path && !write_whole(options->json_path, measure_print_json, measured, why))
+        return false;
+    if (options->csv_path && !write_whole(options->csv_path, print_csv, measured, why))
+        return false;
+    return !options->save_path || save(options->save_path, measured, why);
+}
+
+static bool is_stdout(const char *path) {
+    return path && strcmp(path, "-") == 0;
+}
+
+// What stands on standard output besides figures asked for there.
+static void print_result(const struct options *options, const struct measured *measured) {
+    if (options->text_only)
+        measure_print_answer(stdout, measured->result.shown);
+    else if (!is_stdout(options->json_path) && !is_stdout(options->csv_path))
+        measure_print_table(stdout, measured);
+    if (options->save_path && !options->is_quiet)
+        fprintf(stderr, "saved %s: tokendrip --run %s plays it\n", options->save_path,
+                options->save_path);
+}
+
+// One run has the same words as twenty, and no more is asked for.
+static bool wants_words_only(const struct options *options) {
+    return options->text_only && !options->json_path && !options->csv_path && !options->save_path;
+}
+
+static bool measure_on(struct measured *out, struct source *source, const struct options *options,
+                       struct progress *progress, char *why) {
+    bool words_only = wants_words_only(options);
+    int repeats = words_only ? 1 : SOURCE_MEASURE_REPEATS;
+    if (!source_measure_on(&out->result, source, options, repeats, progress, why))
+        return false;
+    return words_only || !options->is_sweep ||
+           measure_sweep(&out->sweep, source, options, progress, why);
+}
+
+static bool measure_all(struct measured *out, const struct options *options, char *why) {
+    struct source source;
+    struct progress progress = progress_start(options->is_quiet);
+    progress_say(&progress, "loading the model");
+    bool ok =
+        source_open(&source, options, why) && measure_on(out, &source, options, &progress, why);
+    source_close(&source);
+    if (ok && options->is_observer && !wants_words_only(options))
+        ok = observer_measure(&out->observer, options, &progress, why);
+    progress_clear(&progress);
+    return ok;
+}
+
+int measure_command(const struct options *options, char why[256]) {
+    struct measured measured = {0};
+    bool ok = check_target(options->json_path, why) && check_target(options->csv_path, why) &&
+              check_target(options->save_path, why) && measure_all(&measured, options, why) &&
+              write_files(options, &measured, why);
+    if (ok)
+        print_result(options, &measured);
+    measure_clear(&measured.result);
+    if (!ok && signals_stop_asked())
+        return EXIT_STOPPED;
+    return ok ? EXIT_OK : EXIT_FAILED;
+}

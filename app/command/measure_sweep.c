@@ -1,0 +1,196 @@
+// See measure_sweep.h. The two curves have the same points, so that one table here serves
+// both; only what is said of their fits differs.
+#include "app/command/measure_sweep.h"
+
+#include "app/runs/prompt.h"
+#include "compute/base/progress.h"
+#include "compute/base/signals.h"
+#include "compute/base/why.h"
+
+#include <math.h>
+
+static const int64_t SWEEP_BUDGET_NS = INT64_C(20000000000);
+
+static double ms_of(double ns) {
+    return ns / 1e6;
+}
+
+// --- Measuring ---
+
+// One token less than the context: the step at the longest length needs its place.
+static int longest_prompt(const struct source *source) {
+    int room = engine_context(source->engine) - 1;
+    int wanted =
+        source->prompt.count > MEASURE_SWEEP_LONGEST ? source->prompt.count : MEASURE_SWEEP_LONGEST;
+    int longest = room < wanted ? room : wanted;
+    return longest > 1 ? longest : 1;
+}
+
+bool measure_sweep(struct sweep *out, struct source *source, const struct options *options,
+                   struct progress *progress, char why[256]) {
+    struct prompt prompt = {0};
+    if (!prompt_of_length(&prompt, engine_tokenizer(source->engine), longest_prompt(source), why))
+        return false;
+    struct engine_sweep_request request = {
+        .prompt = prompt.ids,
+        .prompt_count = prompt.count,
+        .repeats = options->repeats > 0 ? options->repeats : MEASURE_SWEEP_REPEATS,
+        .budget_ns = SWEEP_BUDGET_NS,
+    };
+    bool ok = engine_start_sweep(source->engine, &request, why) &&
+              source_wait(source->engine, progress, why);
+    prompt_clear(&prompt);
+    return ok && (engine_sweep_points(source->engine, out) ||
+                  why_set(why, "the sweep ended without a point. Run it again."));
+}
+
+// --- For people ---
+
+static void print_points(FILE *out, const char *name, const char *of,
+                         const struct sweep_point *points, int count) {
+    fprintf(out, "%s\n%-8s%11s%11s%11s%8s\n", name, of, "median ms", "p10", "p90", "count");
+    for (int i = 0; i < count; i++)
+        fprintf(out, "%-8d%11.3f%11.3f%11.3f%8d\n", points[i].tokens,
+                ms_of((double)points[i].median_ns), ms_of((double)points[i].p10_ns),
+                ms_of((double)points[i].p90_ns), points[i].count);
+}
+
+// As many places as the error has reason for: two figures of it.
+static void print_with_error(FILE *out, double value, double error) {
+    int places = error > 0 && error < 10 ? 1 - (int)floor(log10(error)) : 0;
+    places = places > 6 ? 6 : places;
+    fprintf(out, "%.*f +- %.*f", places, value, places, error);
+}
+
+static void print_slope(FILE *out, double slope_ns, double error_ns) {
+    print_with_error(out, slope_ns / 1e3, error_ns / 1e3);
+    fprintf(out, " us a token");
+}
+
+static void print_prefill_fit(FILE *out, const struct sweep *sweep) {
+    struct sweep_prefill_fit fit;
+    sweep_fit_prefill(&fit, sweep);
+    if (!fit.is_there) {
+        fprintf(out, "too few lengths for a fit\n");
+        return;
+    }
+    if (!fit.has_flat && fit.has_slope)
+        fprintf(out, "no flat part on this device: ");
+    if (fit.has_flat || !fit.has_slope) {
+        fprintf(out, "flat at ");
+        print_with_error(out, ms_of(fit.floor_ns), ms_of(fit.floor_error_ns));
+        fprintf(out, " ms");
+    }
+    if (fit.has_flat) {
+        fprintf(out, " up to ");
+        print_with_error(out, fit.knee_tokens, fit.knee_error_tokens);
+        fprintf(out, " tokens, then ");
+    }
+    if (fit.has_slope)
+        print_slope(out, fit.slope_ns, fit.slope_error_ns);
+    else
+        fprintf(out, ": no knee below %d tokens", fit.longest_tokens);
+    fputc('\n', out);
+    if (fit.longest_tokens < sweep->prefill[sweep->prefill_count - 1].tokens)
+        fprintf(out, "longer prompts than %d tokens take more than that: they bend upward\n",
+                fit.longest_tokens);
+}
+
+static void print_step_fit(FILE *out, const struct sweep *sweep) {
+    struct sweep_step_fit fit;
+    sweep_fit_step(&fit, sweep);
+    if (!fit.is_there) {
+        fprintf(out, "too few lengths for a fit\n");
+        return;
+    }
+    if (!fit.has_slope) {
+        fprintf(out, "slope too small to see below %d tokens of context\n", fit.longest_tokens);
+        return;
+    }
+    print_with_error(out, ms_of(fit.base_ns), ms_of(fit.base_error_ns));
+    fprintf(out, " ms and ");
+    print_slope(out, fit.slope_ns, fit.slope_error_ns);
+    fprintf(out, " of context\n");
+}
+
+void measure_sweep_print(FILE *out, const struct sweep *sweep) {
+    fputc('\n', out);
+    print_points(out, "prefill by prompt length", "tokens", sweep->prefill, sweep->prefill_count);
+    print_prefill_fit(out, sweep);
+    fputc('\n', out);
+    print_points(out, "step by tokens in the KV cache", "tokens", sweep->step, sweep->step_count);
+    print_step_fit(out, sweep);
+}
+
+// --- For programs ---
+
+static json_t *points_json(const struct sweep_point *points, int count) {
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++) {
+        json_t *point =
+            json_pack("{s:i,s:f,s:f,s:f}", "tokens", points[i].tokens, "median",
+                      ms_of((double)points[i].median_ns), "p10", ms_of((double)points[i].p10_ns),
+                      "p90", ms_of((double)points[i].p90_ns));
+        if (json_array_append_new(list, point) != 0) { // takes NULLs, with -1
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static json_t *real_or_null(bool is_there, double value) {
+    return is_there ? json_real(value) : json_null();
+}
+
+static json_t *prefill_fit_json(const struct sweep *sweep) {
+    struct sweep_prefill_fit fit;
+    sweep_fit_prefill(&fit, sweep);
+    if (!fit.is_there)
+        return json_null();
+    bool has_floor = fit.has_flat || !fit.has_slope;
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i}", "floor_ms",
+                     real_or_null(has_floor, ms_of(fit.floor_ns)), "floor_error_ms",
+                     real_or_null(has_floor, ms_of(fit.floor_error_ns)), "slope_ms_per_token",
+                     real_or_null(fit.has_slope, ms_of(fit.slope_ns)), "slope_error_ms_per_token",
+                     real_or_null(fit.has_slope, ms_of(fit.slope_error_ns)), "offset_ms",
+                     real_or_null(fit.has_slope, ms_of(fit.offset_ns)), "knee_tokens",
+                     real_or_null(fit.has_flat, fit.knee_tokens), "knee_error_tokens",
+                     real_or_null(fit.has_flat, fit.knee_error_tokens), "longest_tokens",
+                     fit.longest_tokens);
+}
+
+static json_t *step_fit_json(const struct sweep *sweep) {
+    struct sweep_step_fit fit;
+    sweep_fit_step(&fit, sweep);
+    if (!fit.is_there)
+        return json_null();
+    return json_pack("{s:f,s:f,s:o,s:o,s:i}", "base_ms", ms_of(fit.base_ns), "base_error_ms",
+                     ms_of(fit.base_error_ns), "slope_ms_per_token",
+                     real_or_null(fit.has_slope, ms_of(fit.slope_ns)), "slope_error_ms_per_token",
+                     real_or_null(fit.has_slope, ms_of(fit.slope_error_ns)), "longest_tokens",
+                     fit.longest_tokens);
+}
+
+bool measure_sweep_add_json(json_t *object, const struct sweep *sweep) {
+    json_t *fits =
+        json_pack("{s:o,s:o}", "prefill", prefill_fit_json(sweep), "step", step_fit_json(sweep));
+    return json_object_set_new(object, "prefill_by_length",
+                               points_json(sweep->prefill, sweep->prefill_count)) == 0 &&
+           json_object_set_new(object, "step_by_context",
+                               points_json(sweep->step, sweep->step_count)) == 0 &&
+           json_object_set_new(object, "fits", fits) == 0;
+}
+
+static void print_csv_points(FILE *out, const char *figure, const struct sweep_point *points,
+                             int count, const char *tail) {
+    for (int i = 0; i < count; i++)
+        fprintf(out, "%s,%.6f,%.6f,%.6f,%d,%d,,%d,%s\n", figure, ms_of((double)points[i].median_ns),
+                ms_of((double)points[i].p10_ns), ms_of((double)points[i].p90_ns), points[i].count,
+                points[i].tokens, points[i].count, tail);
+}
+
+void measure_sweep_print_csv(FILE *out, const struct sweep *sweep, const char *tail) {
+    print_csv_points(out, "prefill_by_length_ms", sweep->prefill, sweep->prefill_count, tail);
+    print_csv_points(out, "step_by_context_ms", sweep->step, sweep->step_count, tail);
+}

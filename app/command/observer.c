@@ -1,0 +1,150 @@
+// See observer.h. A turn of one kind is a sweep of one length, the prompt's: it measures
+// steps at that context without keeping a run, which needs all marks.
+#include "app/command/observer.h"
+
+#include "app/runs/source.h"
+#include "compute/base/progress.h"
+#include "compute/base/signals.h"
+#include "compute/base/why.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+enum { TURN_REPEATS = 11 };
+
+static const struct timespec poll_pause = {.tv_nsec = 5000000};
+static const int64_t TURN_BUDGET_NS = INT64_C(400000000);
+
+static const enum backend_marks kinds[OBSERVER_KINDS] = {BACKEND_MARKS_NONE, BACKEND_MARKS_ENDS,
+                                                         BACKEND_MARKS_ALL};
+
+// --- The numbers ---
+
+static int compare_reals(const void *left, const void *right) {
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+// By nearest rank, as all spreads here.
+static double by_rank(const double *sorted, int count, int percent) {
+    int rank = (count * percent + 99) / 100;
+    return sorted[rank < 1 ? 0 : rank - 1];
+}
+
+void observer_sum_up(struct observer *out, int64_t steps_ns[OBSERVER_KINDS][OBSERVER_TURNS],
+                     int turns, int layers) {
+    const int marks[OBSERVER_KINDS] = {0, 2, layers + 1};
+    *out = (struct observer){.count = OBSERVER_KINDS};
+    for (int kind = OBSERVER_KINDS - 1; kind >= 0; kind--) { // kind 0 is sorted last
+        double ratios[OBSERVER_TURNS];
+        for (int turn = 0; turn < turns; turn++)
+            ratios[turn] = (double)steps_ns[kind][turn] / (double)steps_ns[0][turn];
+        qsort(ratios, (size_t)turns, sizeof(*ratios), compare_reals);
+        out->kinds[kind].marks = marks[kind];
+        out->kinds[kind].ratio = by_rank(ratios, turns, 50);
+        out->kinds[kind].ratio_p10 = by_rank(ratios, turns, 10);
+        out->kinds[kind].ratio_p90 = by_rank(ratios, turns, 90);
+        out->kinds[kind].step = measure_spread_of(steps_ns[kind], turns);
+    }
+}
+
+// --- Measuring ---
+
+static bool wait_for(struct engine *engine, char *why) {
+    struct engine_status status;
+    for (;;) {
+        engine_poll(engine, &status);
+        if (status.stage == ENGINE_DONE)
+            return true;
+        if (status.stage == ENGINE_FAILED)
+            return why_set(why, "%s", status.why);
+        if (signals_stop_asked()) {
+            engine_stop(engine);
+            return why_set(why, "stopped while measuring; nothing was written.");
+        }
+        nanosleep(&poll_pause, NULL);
+    }
+}
+
+static bool measure_turn(int64_t *step_ns, const struct source *source, char *why) {
+    struct sweep sweep;
+    // A step needs a place behind the prompt.
+    int room = engine_context(source->engine) - 1;
+    int count = source->prompt.count < room ? source->prompt.count : room;
+    struct engine_sweep_request request = {
+        .prompt = source->prompt.ids,
+        .prompt_count = count,
+        .shortest = count,
+        .repeats = TURN_REPEATS,
+        .budget_ns = TURN_BUDGET_NS,
+    };
+    if (!engine_start_sweep(source->engine, &request, why) || !wait_for(source->engine, why))
+        return false;
+    if (!engine_sweep_points(source->engine, &sweep) || sweep.step_count < 1)
+        return why_set(why, "no step could be measured. Take a shorter prompt.");
+    *step_ns = sweep.step[0].median_ns;
+    return *step_ns > 0 || why_set(why, "a step took no time at all: the clock is too coarse.");
+}
+
+// Forward and back in turn, so that none is always the first. The turn before all others
+// warms up and is left out.
+static bool take_turns(struct observer *out, struct source sources[OBSERVER_KINDS],
+                       struct progress *progress, char *why) {
+    int64_t steps_ns[OBSERVER_KINDS][OBSERVER_TURNS], unused_ns;
+    struct run_info info;
+    for (int turn = -1; turn < OBSERVER_TURNS; turn++) {
+        progress_say(progress, "measuring what marks cost: %d of %d", turn + 1, OBSERVER_TURNS);
+        for (int i = 0; i < OBSERVER_KINDS; i++) {
+            int kind = turn % 2 ? i : OBSERVER_KINDS - 1 - i;
+            int64_t *step_ns = turn < 0 ? &unused_ns : &steps_ns[kind][turn];
+            if (!measure_turn(step_ns, &sources[kind], why))
+                return false;
+        }
+    }
+    engine_fill_info(sources[0].engine, &info);
+    observer_sum_up(out, steps_ns, OBSERVER_TURNS, info.layers);
+    return true;
+}
+
+bool observer_measure(struct observer *out, const struct options *options,
+                      struct progress *progress, char why[256]) {
+    struct source sources[OBSERVER_KINDS] = {{0}};
+    *out = (struct observer){0};
+    bool ok = true;
+    for (int i = 0; i < OBSERVER_KINDS && ok; i++)
+        ok = source_open_with(&sources[i], options, kinds[i], why);
+    ok = ok && take_turns(out, sources, progress, why);
+    for (int i = 0; i < OBSERVER_KINDS; i++)
+        source_close(&sources[i]);
+    return ok;
+}
+
+// --- Writing ---
+
+void observer_print(FILE *out, const struct observer *observer) {
+    fprintf(out, "\nwhat marks cost a step\n%-8s%11s%11s%11s%11s\n", "marks", "median ms", "ratio",
+            "p10", "p90");
+    for (int i = 0; i < observer->count; i++)
+        fprintf(out, "%-8d%11.3f%11.3f%11.3f%11.3f\n", observer->kinds[i].marks,
+                (double)observer->kinds[i].step.median_ns / 1e6, observer->kinds[i].ratio,
+                observer->kinds[i].ratio_p10, observer->kinds[i].ratio_p90);
+    if (observer->count > 0)
+        fprintf(out, "ratio: to the step without marks of the same turn, %d turns\n",
+                observer->kinds[0].step.count);
+}
+
+bool observer_add_json(json_t *object, const struct observer *observer) {
+    json_t *list = json_array();
+    bool ok = true;
+    for (int i = 0; i < observer->count && ok; i++)
+        ok =
+            json_array_append_new(
+                list, json_pack("{s:i,s:f,s:f,s:f,s:f}", "marks", observer->kinds[i].marks,
+                                "step_ms", (double)observer->kinds[i].step.median_ns / 1e6, "ratio",
+                                observer->kinds[i].ratio, "ratio_p10", observer->kinds[i].ratio_p10,
+                                "ratio_p90", observer->kinds[i].ratio_p90)) == 0;
+    if (ok)
+        return json_object_set_new(object, "observer", list) == 0; // takes it either way
+    json_decref(list);
+    return false;
+}

@@ -1,0 +1,171 @@
+// The pages of a lesson: which texts hold for a run at a moment, filled with its
+// numbers.
+#include "app/lesson/parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// --- Which variant ---
+
+static bool knows_bytes(const struct run *run) {
+    return run->info.origin != RUN_LESSON && run_cache_entry_bytes(run) > 0 &&
+           run->info.weight_bytes > 0;
+}
+
+static bool holds(enum lesson_when when, const struct run *run, unsigned moment) {
+    if (!run)
+        return when == WHEN_ELSE;
+    switch (when) {
+    case WHEN_LESSON:
+        return run->info.origin == RUN_LESSON;
+    case WHEN_MEASURED:
+        return run->info.origin == RUN_MEASURED;
+    case WHEN_MODELLED:
+        return run->info.origin == RUN_MODELLED;
+    case WHEN_CHARGED:
+        return run->info.counting == RUN_CHARGED;
+    case WHEN_ENGINE:
+        return run->info.counting == RUN_ENGINE;
+    case WHEN_BYTES:
+        return knows_bytes(run);
+    case WHEN_GOING:
+        return moment & MOMENT_GOING;
+    case WHEN_OPEN:
+        return run->state == RUN_OPEN;
+    case WHEN_LAST:
+        return (moment & MOMENT_FINAL) && run->state == RUN_COMPLETE;
+    case WHEN_FAILED:
+        return (moment & MOMENT_FINAL) && run->state == RUN_FAILED;
+    default:
+        return true;
+    }
+}
+
+const char *lesson_pick(const struct lesson_text *text, const struct run *run, unsigned moment) {
+    int i = 0;
+    while (i + 1 < text->count && !holds(text->variants[i].when, run, moment))
+        i++;
+    return text->variants[i].text;
+}
+
+// --- Which step ---
+
+// The kind of pass under way after all whole ones.
+static enum lesson_kind kind_under_way(const struct run *run) {
+    int whole = run_events(run) - 1;
+    const struct run_pass *last = whole > 0 ? &run->passes[whole - 1] : NULL;
+    if (last && last->phase == RUN_DECODE)
+        return KIND_DECODE;
+    if (!last || last->first_column + last->column_count < run->info.prompt_tokens)
+        return KIND_PREFILL;
+    return run->info.counting == RUN_CHARGED ? KIND_CHARGED : KIND_DECODE;
+}
+
+static enum lesson_kind kind_of_event(const struct run *run, int event) {
+    if (event == 0)
+        return KIND_REQUEST;
+    if (event >= run_events(run))
+        return kind_under_way(run);
+    const struct run_pass *pass = &run->passes[event - 1];
+    if (pass->phase == RUN_PREFILL)
+        return pass->first_column + pass->column_count < run->info.prompt_tokens ? KIND_CHUNK
+                                                                                 : KIND_PREFILL;
+    if (pass->column_count == 0)
+        return KIND_CHARGED;
+    bool is_last = event == run_events(run) - 1 && run->state == RUN_COMPLETE;
+    return is_last ? KIND_LAST : KIND_DECODE;
+}
+
+static const struct lesson_step *step_at(const struct lesson *lesson, struct lesson_place place,
+                                         const struct run *run) {
+    const struct lesson_chapter *chapter = &lesson->chapters[place.chapter];
+    int step = chapter->follows_run ? (int)kind_of_event(run, place.step) : place.step;
+    return &chapter->steps[step];
+}
+
+// --- The page ---
+
+static const struct lesson_text *word_of(const struct lesson *lesson, const char *key) {
+    int index = lesson_word_index(key);
+    return index < 0 ? NULL : &lesson->words[index];
+}
+
+static void put_title(struct lesson_page *out, const struct lesson *lesson,
+                      struct lesson_place place, const struct lesson_text *title,
+                      const struct lesson_fill *fill, unsigned moment) {
+    const struct run *run = fill->run;
+    char step[16], steps[16], text[sizeof out->title];
+    bool is_open = run->state == RUN_OPEN && lesson->chapters[place.chapter].follows_run;
+    lesson_text_fill(text, sizeof text, lesson_pick(title, run, moment), fill);
+    snprintf(step, sizeof step, "%d", place.step + 1);
+    snprintf(steps, sizeof steps, "%d", lesson_steps(lesson, place.chapter, run));
+    lesson_say(out->title, sizeof out->title, lesson, is_open ? "title.step_open" : "title.step",
+               run, fill->t_ns,
+               (const char *const[]){"place", step, "places", steps, "title", text, NULL});
+}
+
+static void put_blocks(struct lesson_page *out, const struct lesson *lesson,
+                       const struct lesson_step *step, const struct lesson_fill *fill,
+                       unsigned moment) {
+    static const char *const headings[LESSON_BLOCKS] = {"heading.what", "heading.why",
+                                                        "heading.changes", "heading.next"};
+    out->block_count = LESSON_BLOCKS;
+    for (int i = 0; i < LESSON_BLOCKS; i++) {
+        struct lesson_block *block = &out->blocks[i];
+        snprintf(block->heading, sizeof block->heading, "%s", lesson_word(lesson, headings[i]));
+        lesson_text_fill(block->text, sizeof block->text,
+                         lesson_pick(&step->blocks[i], fill->run, moment), fill);
+    }
+}
+
+static unsigned moment_of(const struct lesson_chapter *chapter, struct lesson_place place,
+                          const struct run *run, int64_t t_ns) {
+    if (!chapter->follows_run)
+        return t_ns >= run_end_ns(run) ? MOMENT_FINAL : 0;
+    bool is_there = place.step < run_events(run);
+    bool is_going = place.step > 0 && (!is_there || t_ns < run_event_ns(run, place.step));
+    unsigned moment = place.step + 1 >= run_events(run) ? MOMENT_FINAL : 0;
+    return moment | (is_going ? MOMENT_GOING : 0);
+}
+
+void lesson_page(struct lesson_page *out, const struct lesson *lesson, struct lesson_place place,
+                 const struct run *run, int64_t t_ns) {
+    place = lesson_clamp(lesson, place, run);
+    const struct lesson_chapter *chapter = &lesson->chapters[place.chapter];
+    const struct lesson_step *step = step_at(lesson, place, run);
+    int steps = lesson_steps(lesson, place.chapter, run);
+    unsigned moment = moment_of(chapter, place, run, t_ns);
+    struct lesson_fill marked = {.run = run, .t_ns = t_ns, .has_marks = true};
+    struct lesson_fill plain = {.run = run, .t_ns = t_ns};
+    memset(out, 0, sizeof *out);
+    put_title(out, lesson, place, &step->title, &plain, moment);
+    put_blocks(out, lesson, step, &marked, moment);
+    lesson_text_fill(out->summary, sizeof out->summary, lesson_pick(&step->summary, run, moment),
+                     &plain);
+    if (place.step + 1 == steps && !(chapter->follows_run && run->state == RUN_OPEN))
+        lesson_text_fill(out->takeaway, sizeof out->takeaway,
+                         lesson_pick(&chapter->takeaway, run, moment), &plain);
+    out->shows = chapter->shows | step->shows;
+}
+
+// --- Words ---
+
+const char *lesson_word(const struct lesson *lesson, const char *key) {
+    const struct lesson_text *word = word_of(lesson, key);
+    return word ? word->variants[word->count - 1].text : key;
+}
+
+void lesson_say(char *out, size_t bytes, const struct lesson *lesson, const char *key,
+                const struct run *run, int64_t t_ns, const char *const *extra) {
+    int count = 0, index = lesson_word_index(key);
+    if (index < 0) {
+        snprintf(out, bytes, "%s", key);
+        return;
+    }
+    unsigned moment = run && t_ns >= run_end_ns(run) ? MOMENT_FINAL : 0;
+    struct lesson_fill fill = {.run = run,
+                               .t_ns = t_ns,
+                               .extra = extra,
+                               .has_marks = lesson_word_rules(&count)[index].has_terms};
+    lesson_text_fill(out, bytes, lesson_pick(&lesson->words[index], run, moment), &fill);
+}

@@ -1,0 +1,103 @@
+// What the lesson's files share; nobody else includes it. Texts point into the file's
+// JSON, which the lesson keeps.
+#ifndef APP_LESSON_PARTS_H
+#define APP_LESSON_PARTS_H
+
+#include "app/lesson/lesson.h"
+#include "app/lesson/text.h"
+#include "app/lesson/words.h"
+
+#include <jansson.h>
+
+enum {
+    LESSON_MAX_BYTES = 1 << 19, // of a file
+    LESSON_MAX_TERMS = 128,
+    LESSON_MAX_VARIANTS = 6,
+};
+
+// When a variant of a text holds; the first that does is taken, WHEN_ELSE is the last.
+enum lesson_when {
+    WHEN_LESSON,   // lesson units
+    WHEN_MEASURED, // measured times
+    WHEN_MODELLED, // worked out from measured ones
+    WHEN_CHARGED,  // a step is charged for the first token
+    WHEN_ENGINE,   // it comes out of prefill
+    WHEN_BYTES,    // weight and cache bytes are known
+    WHEN_GOING,    // the step is under way: its event has not come
+    WHEN_OPEN,     // the run still grows
+    WHEN_LAST,     // the end of a complete run
+    WHEN_FAILED,   // the end of a run that ended early
+    WHEN_ELSE,
+    WHENS
+};
+
+struct lesson_text {
+    int count;
+    struct {
+        enum lesson_when when;
+        const char *text;
+    } variants[LESSON_MAX_VARIANTS];
+};
+
+// The kinds of event in a chapter that follows the run.
+enum lesson_kind {
+    KIND_REQUEST,
+    KIND_CHUNK,   // a part of the prompt, more to come
+    KIND_PREFILL, // the prompt is read
+    KIND_CHARGED,
+    KIND_DECODE,
+    KIND_LAST, // the decode step that ends a complete run
+    KINDS
+};
+
+// Where a step of its own rests.
+enum lesson_anchor {
+    ANCHOR_REQUEST,
+    ANCHOR_IN_PREFILL, // halfway through
+    ANCHOR_PREFILL,    // its end
+    ANCHOR_FIRST_TOKEN,
+    ANCHOR_IN_DECODE,    // halfway through the first decode step that has a column
+    ANCHOR_FIRST_DECODE, // its end
+    ANCHOR_MIDDLE,       // the answer token in the middle
+    ANCHOR_END,
+    ANCHORS
+};
+
+struct lesson_step {
+    enum lesson_anchor anchor;
+    unsigned shows;
+    struct lesson_text title, blocks[LESSON_BLOCKS], summary;
+};
+
+struct lesson_chapter {
+    const char *title;
+    bool follows_run; // steps[] then goes by enum lesson_kind
+    unsigned shows;
+    int step_count;
+    struct lesson_step steps[LESSON_MAX_STEPS];
+    struct lesson_text takeaway;
+};
+
+struct lesson {
+    json_t *json; // every text below points into it
+    const char *name, *language;
+    struct lesson_text words[LESSON_MAX_WORDS]; // as in lesson_word_rules
+    int term_count;
+    struct lesson_term terms[LESSON_MAX_TERMS];
+    int chapter_count;
+    struct lesson_chapter chapters[LESSON_MAX_CHAPTERS];
+};
+
+_Static_assert((int)KINDS <= (int)LESSON_MAX_STEPS, "a chapter holds every kind of event");
+
+// Reads a whole lesson into a zeroed one; `name` is the file's. False with `why`; the
+// lesson is then for lesson_destroy all the same.
+bool lesson_parse(struct lesson *out, const char *name, const char *json, size_t bytes, char *why);
+
+// What a moment is for a page: the run's end if the run has one; inside a step.
+enum { MOMENT_FINAL = 1 << 0, MOMENT_GOING = 1 << 1 };
+
+// The variant of a text that holds for this run at such a moment. run may be NULL.
+const char *lesson_pick(const struct lesson_text *text, const struct run *run, unsigned moment);
+
+#endif

@@ -1,0 +1,449 @@
+// The reader of lesson files; form: assets/lessons/lesson.schema.json. Each value is
+// checked where it is read, and a reason names its line and column.
+#include "app/lesson/parts.h"
+#include "app/lesson/where.h"
+
+#include "compute/base/json_in.h"
+#include "compute/base/why.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+// Room for texts, in characters as written; a place counts for six.
+enum {
+    MOST_NAME = 60,
+    MOST_LANGUAGE = 12,
+    MOST_CHAPTER = 60,
+    MOST_TITLE = 44,
+    MOST_BLOCK = 180,
+    MOST_SUMMARY = 160,
+    MOST_TAKEAWAY = 120,
+    MOST_TERM = 32,
+    MOST_TERM_TEXT = 200,
+};
+
+struct reader {
+    struct lesson *lesson;
+    const char *name, *json;
+    size_t bytes;
+    char *why;
+    struct lesson_way way; // to the value being read
+};
+
+// --- Where we are, and what is wrong there ---
+
+static void enter(struct reader *reader, const char *key, int index) {
+    if (reader->way.depth < LESSON_WHERE_DEPTH) {
+        reader->way.steps[reader->way.depth].key = key;
+        reader->way.steps[reader->way.depth].index = index;
+    }
+    reader->way.depth++;
+}
+
+static void leave(struct reader *reader) {
+    reader->way.depth--;
+}
+
+// "chapters[1].steps[0].what: ", or "" at the outermost value.
+static void put_way(char *out, size_t bytes, const struct lesson_way *way) {
+    size_t used = 0;
+    out[0] = '\0';
+    for (int i = 0; i < way->depth && i < LESSON_WHERE_DEPTH && used < bytes; i++) {
+        const char *key = way->steps[i].key;
+        int wrote = key ? snprintf(out + used, bytes - used, "%s%.24s", i ? "." : "", key)
+                        : snprintf(out + used, bytes - used, "[%d]", way->steps[i].index);
+        used += (size_t)wrote;
+    }
+    if (used > 0 && used + 2 < bytes)
+        snprintf(out + used, bytes - used, ": ");
+}
+
+static bool fail(const struct reader *reader, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static bool fail(const struct reader *reader, const char *format, ...) {
+    char text[WHY_BYTES], way[80];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = ' ';
+    struct lesson_way seen = reader->way;
+    if (seen.depth > LESSON_WHERE_DEPTH)
+        seen.depth = LESSON_WHERE_DEPTH;
+    struct lesson_where where = lesson_where_is(reader->json, reader->bytes, &seen);
+    put_way(way, sizeof way, &seen);
+    for (char *c = way; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = ' ';
+    return why_set(reader->why, "%s:%d:%d: %s%s", jsonin_short(reader->name), where.line,
+                   where.column, way, text);
+}
+
+// --- Values of a type ---
+
+static bool is_one_of(const char *name, const char *list) {
+    size_t length = strlen(name);
+    for (const char *at = list; length > 0 && (at = strstr(at, name)); at += length)
+        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+            return true;
+    return false;
+}
+
+// `what` is "a chapter", `known` its fields, parted by spaces.
+static bool refuse_unknown(struct reader *reader, json_t *json, const char *what,
+                           const char *known) {
+    const char *key = NULL;
+    json_t *value = NULL;
+    json_object_foreach(json, key, value) {
+        if (is_one_of(key, known))
+            continue;
+        enter(reader, key, 0);
+        return fail(reader, "no such field; %s has %s", what, known);
+    }
+    return true;
+}
+
+static bool need_object(struct reader *reader, const json_t *json, const char *what) {
+    return json_is_object(json) || fail(reader, "must be %s: write {...}", what);
+}
+
+// The member `key`, entered; leave() after use.
+static json_t *enter_member(struct reader *reader, const json_t *json, const char *key) {
+    json_t *value = json_object_get(json, key);
+    if (!value) {
+        fail(reader, "\"%s\" is missing: add it", key);
+        return NULL;
+    }
+    enter(reader, key, 0);
+    return value;
+}
+
+static json_t *enter_array(struct reader *reader, const json_t *json, const char *key, int most) {
+    json_t *value = enter_member(reader, json, key);
+    if (!value)
+        return NULL;
+    size_t count = json_array_size(value);
+    if (json_is_array(value) && count >= 1 && count <= (size_t)most)
+        return value;
+    if (json_is_array(value))
+        fail(reader, "has %zu items, 1 to %d fit: %s", count, most,
+             count ? "take some out" : "add one");
+    else
+        fail(reader, "must be a list: write [...]");
+    return NULL;
+}
+
+// --- Texts ---
+
+static const char *const when_names[WHENS] = {
+    [WHEN_LESSON] = "lesson",   [WHEN_MEASURED] = "measured", [WHEN_MODELLED] = "modelled",
+    [WHEN_CHARGED] = "charged", [WHEN_ENGINE] = "engine",     [WHEN_BYTES] = "bytes",
+    [WHEN_GOING] = "going",     [WHEN_OPEN] = "open",         [WHEN_LAST] = "last",
+    [WHEN_FAILED] = "failed",   [WHEN_ELSE] = "else"};
+static const char all_whens[] =
+    "lesson measured modelled charged engine bytes open last failed else";
+
+// Index of a name, -1 = none. Empty names are never found.
+static int index_of(const char *const *names, int count, const char *name) {
+    for (int i = 0; i < count; i++)
+        if (names[i] && strcmp(names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+static bool read_string(struct reader *reader, const json_t *json,
+                        const struct lesson_text_rule *rule, const char **out) {
+    char problem[160];
+    if (!json_is_string(json))
+        return fail(reader, "must be a text: write \"...\"");
+    *out = json_string_value(json);
+    return lesson_text_check(*out, rule, problem) || fail(reader, "%s", problem);
+}
+
+// A text alone, or {"charged": text, ..., "else": text}.
+static bool read_variants(struct reader *reader, json_t *json, const struct lesson_text_rule *rule,
+                          struct lesson_text *out) {
+    const char *key = NULL;
+    json_t *value = NULL;
+    out->count = 0;
+    if (!json_is_object(json)) {
+        out->count = 1;
+        out->variants[0].when = WHEN_ELSE;
+        return read_string(reader, json, rule, &out->variants[0].text);
+    }
+    json_object_foreach(json, key, value) {
+        int when = index_of(when_names, WHENS, key);
+        enter(reader, key, 0);
+        if (when < 0)
+            return fail(reader, "no such case; there are %s", all_whens);
+        if (out->count == LESSON_MAX_VARIANTS)
+            return fail(reader, "is one case too many: at most %d", LESSON_MAX_VARIANTS);
+        if (out->count > 0 && out->variants[out->count - 1].when == WHEN_ELSE)
+            return fail(reader, "comes after \"else\": move it before, or it never counts");
+        out->variants[out->count].when = (enum lesson_when)when;
+        if (!read_string(reader, value, rule, &out->variants[out->count].text))
+            return false;
+        out->count++;
+        leave(reader);
+    }
+    if (out->count > 0 && out->variants[out->count - 1].when == WHEN_ELSE)
+        return true;
+    return fail(reader, "\"else\" is missing: add it as the last case");
+}
+
+static bool read_text(struct reader *reader, const json_t *json, const char *key,
+                      const struct lesson_text_rule *rule, struct lesson_text *out) {
+    json_t *value = enter_member(reader, json, key);
+    if (!value || !read_variants(reader, value, rule, out))
+        return false;
+    leave(reader);
+    return true;
+}
+
+// A text without places and cases.
+static bool read_plain(struct reader *reader, const json_t *json, const char *key, int most,
+                       const char **out) {
+    struct lesson_text_rule rule = {.most_chars = most, .extra = ""};
+    json_t *value = enter_member(reader, json, key);
+    if (!value || !read_string(reader, value, &rule, out))
+        return false;
+    leave(reader);
+    return true;
+}
+
+static bool knows_word(const void *glossary, const char *word) {
+    return lesson_find_term(glossary, word) >= 0;
+}
+
+static struct lesson_text_rule text_rule(const struct reader *reader, int most, bool has_terms) {
+    return (struct lesson_text_rule){.most_chars = most,
+                                     .extra = "",
+                                     .has_terms = has_terms,
+                                     .has_values = true,
+                                     .has_lines = has_terms,
+                                     .knows_word = knows_word,
+                                     .glossary = reader->lesson};
+}
+
+// --- Glossary and words ---
+
+static bool read_term(struct reader *reader, json_t *json) {
+    struct lesson *lesson = reader->lesson;
+    struct lesson_term term;
+    if (!need_object(reader, json, "a word with its text") ||
+        !refuse_unknown(reader, json, "a word", "name text") ||
+        !read_plain(reader, json, "name", MOST_TERM, &term.name) ||
+        !read_plain(reader, json, "text", MOST_TERM_TEXT, &term.text))
+        return false;
+    if (lesson_find_term(lesson, term.name) >= 0)
+        return fail(reader, "\"%s\" is in the glossary already: take one out", term.name);
+    lesson->terms[lesson->term_count++] = term;
+    return true;
+}
+
+static bool read_glossary(struct reader *reader, const json_t *root) {
+    json_t *list = enter_array(reader, root, "glossary", LESSON_MAX_TERMS);
+    if (!list)
+        return false;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        enter(reader, NULL, (int)i);
+        if (!read_term(reader, json_array_get(list, i)))
+            return false;
+        leave(reader);
+    }
+    leave(reader);
+    return true;
+}
+
+static bool read_words(struct reader *reader, const json_t *root) {
+    int count = 0;
+    const char *key = NULL;
+    json_t *value = NULL, *words = enter_member(reader, root, "words");
+    const struct lesson_word_rule *rules = lesson_word_rules(&count);
+    if (!words || !need_object(reader, words, "the words of the panel"))
+        return false;
+    json_object_foreach(words, key, value) {
+        int index = lesson_word_index(key);
+        enter(reader, key, 0);
+        if (index < 0)
+            return fail(reader, "the panel has no such word: correct or take out the key");
+        struct lesson_text_rule rule =
+            text_rule(reader, rules[index].most_chars, rules[index].has_terms);
+        rule.extra = rules[index].extra;
+        if (!read_variants(reader, value, &rule, &reader->lesson->words[index]))
+            return false;
+        leave(reader);
+    }
+    for (int i = 0; i < count; i++)
+        if (reader->lesson->words[i].count == 0)
+            return fail(reader, "\"%s\" is missing: add it", rules[i].key);
+    leave(reader);
+    return true;
+}
+
+// --- Chapters ---
+
+static const char *const show_names[] = {"prompt",  "answer", "counting", "split",
+                                         "parties", "bars",   "anatomy"};
+enum { SHOWS = sizeof show_names / sizeof show_names[0] };
+_Static_assert(LESSON_ANATOMY == 1 << (SHOWS - 1), "names and bits in one order");
+
+// "shows", which may be left out.
+static bool read_shows(struct reader *reader, const json_t *json, unsigned *out) {
+    *out = 0;
+    if (!json_object_get(json, "shows"))
+        return true;
+    json_t *list = enter_array(reader, json, "shows", SHOWS);
+    if (!list)
+        return false;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *name = json_string_value(json_array_get(list, i));
+        int index = name ? index_of(show_names, SHOWS, name) : -1;
+        enter(reader, NULL, (int)i);
+        if (index < 0)
+            return fail(reader,
+                        "must be one of prompt, answer, counting, split, parties, bars, anatomy");
+        *out |= 1u << index;
+        leave(reader);
+    }
+    leave(reader);
+    return true;
+}
+
+static bool read_anchor(struct reader *reader, const json_t *json, enum lesson_anchor *out) {
+    static const char *const names[ANCHORS] = {"request",     "in_prefill", "prefill",
+                                               "first_token", "in_decode",  "first_decode",
+                                               "middle",      "end"};
+    json_t *value = enter_member(reader, json, "at");
+    if (!value)
+        return false;
+    const char *name = json_string_value(value);
+    int index = name ? index_of(names, ANCHORS, name) : -1;
+    if (index < 0)
+        return fail(reader, "must be one of request, in_prefill, prefill, first_token, in_decode, "
+                            "first_decode, middle, end");
+    *out = (enum lesson_anchor)index;
+    leave(reader);
+    return true;
+}
+
+static bool read_step(struct reader *reader, const json_t *json, struct lesson_step *out) {
+    static const char *const blocks[LESSON_BLOCKS] = {"what", "why", "changes", "next"};
+    struct lesson_text_rule block = text_rule(reader, MOST_BLOCK, true);
+    struct lesson_text_rule title = text_rule(reader, MOST_TITLE, false);
+    struct lesson_text_rule summary = text_rule(reader, MOST_SUMMARY, false);
+    if (!read_text(reader, json, "title", &title, &out->title) ||
+        !read_shows(reader, json, &out->shows))
+        return false;
+    for (int i = 0; i < LESSON_BLOCKS; i++)
+        if (!read_text(reader, json, blocks[i], &block, &out->blocks[i]))
+            return false;
+    return read_text(reader, json, "summary", &summary, &out->summary);
+}
+
+static bool read_own_steps(struct reader *reader, const json_t *json, struct lesson_chapter *out) {
+    json_t *list = enter_array(reader, json, "steps", LESSON_MAX_STEPS);
+    if (!list)
+        return false;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        json_t *step = json_array_get(list, i);
+        struct lesson_step *at = &out->steps[i];
+        enter(reader, NULL, (int)i);
+        if (!need_object(reader, step, "a step") ||
+            !refuse_unknown(reader, step, "a step",
+                            "title at shows what why changes next summary") ||
+            !read_anchor(reader, step, &at->anchor) || !read_step(reader, step, at))
+            return false;
+        for (size_t other = 0; other < i; other++)
+            if (json_equal(json_array_get(list, other), step))
+                return fail(reader, "is the same as step [%zu]: take one out", other);
+        leave(reader);
+    }
+    out->step_count = (int)json_array_size(list);
+    leave(reader);
+    return true;
+}
+
+static bool read_event_steps(struct reader *reader, const json_t *json,
+                             struct lesson_chapter *out) {
+    static const char *const names[KINDS] = {"request", "chunk",  "prefill",
+                                             "charged", "decode", "last"};
+    json_t *steps = enter_member(reader, json, "steps");
+    if (!steps ||
+        !need_object(reader, steps, "an object by kind of event, since it follows the run") ||
+        !refuse_unknown(reader, steps, "a chapter that follows the run",
+                        "request chunk prefill charged decode last"))
+        return false;
+    for (int kind = 0; kind < KINDS; kind++) {
+        json_t *step = enter_member(reader, steps, names[kind]);
+        if (!step || !need_object(reader, step, "a step") ||
+            !refuse_unknown(reader, step, "a step of a chapter that follows the run",
+                            "title shows what why changes next summary") ||
+            !read_step(reader, step, &out->steps[kind]))
+            return false;
+        leave(reader);
+    }
+    out->step_count = KINDS;
+    leave(reader);
+    return true;
+}
+
+static bool read_follows(struct reader *reader, const json_t *json, bool *out) {
+    *out = false;
+    if (!json_object_get(json, "follows"))
+        return true;
+    json_t *value = enter_member(reader, json, "follows");
+    const char *name = json_string_value(value);
+    *out = name && strcmp(name, "run") == 0;
+    if (!*out)
+        return fail(reader, "must be \"run\", or be left out");
+    leave(reader);
+    return true;
+}
+
+static bool read_chapter(struct reader *reader, json_t *json, struct lesson_chapter *out) {
+    struct lesson_text_rule takeaway = text_rule(reader, MOST_TAKEAWAY, false);
+    return need_object(reader, json, "a chapter") &&
+           refuse_unknown(reader, json, "a chapter", "title follows shows steps takeaway") &&
+           read_plain(reader, json, "title", MOST_CHAPTER, &out->title) &&
+           read_follows(reader, json, &out->follows_run) && read_shows(reader, json, &out->shows) &&
+           (out->follows_run ? read_event_steps(reader, json, out)
+                             : read_own_steps(reader, json, out)) &&
+           read_text(reader, json, "takeaway", &takeaway, &out->takeaway);
+}
+
+static bool read_chapters(struct reader *reader, const json_t *root) {
+    json_t *list = enter_array(reader, root, "chapters", LESSON_MAX_CHAPTERS);
+    if (!list)
+        return false;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        enter(reader, NULL, (int)i);
+        if (!read_chapter(reader, json_array_get(list, i), &reader->lesson->chapters[i]))
+            return false;
+        reader->lesson->chapter_count++;
+        leave(reader);
+    }
+    leave(reader);
+    return true;
+}
+
+// --- The whole ---
+
+bool lesson_parse(struct lesson *out, const char *name, const char *json, size_t bytes, char *why) {
+    struct reader reader = {.lesson = out, .name = name, .json = json, .bytes = bytes, .why = why};
+    out->json = jsonin_parse(name, json, bytes, 1, why);
+    if (!out->json)
+        return false;
+    // The glossary comes first: texts are checked against it.
+    return need_object(&reader, out->json, "a lesson") &&
+           refuse_unknown(&reader, out->json, "a lesson",
+                          "$schema comment name language words glossary chapters") &&
+           read_plain(&reader, out->json, "name", MOST_NAME, &out->name) &&
+           read_plain(&reader, out->json, "language", MOST_LANGUAGE, &out->language) &&
+           read_glossary(&reader, out->json) && read_words(&reader, out->json) &&
+           read_chapters(&reader, out->json);
+}

@@ -1,0 +1,317 @@
+// See lesson_text.h. One reader of places serves both checking and filling.
+#include "app/lesson/text.h"
+
+#include "app/lesson/values.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PLACE_BYTES = 96, VALUE_BYTES = 512, PLACE_CHARS = 6 };
+
+static const char ELLIPSIS[] = "\xE2\x80\xA6";
+static const char DASH[] = "\xE2\x80\x94";
+
+// --- Reading ---
+
+enum piece_kind { PIECE_END, PIECE_SIGN, PIECE_VALUE, PIECE_TERM, PIECE_BROKEN };
+
+// The next piece of a text: a character, or a place in up to three parts.
+struct piece {
+    enum piece_kind kind;
+    const char *sign; // PIECE_SIGN: sign_bytes of it
+    size_t sign_bytes;
+    int part_count;
+    char parts[3][PLACE_BYTES];
+    const char *problem; // PIECE_BROKEN
+};
+
+static bool broken(struct piece *out, const char *problem) {
+    out->kind = PIECE_BROKEN;
+    out->problem = problem;
+    return true;
+}
+
+// The inside of a place up to its closing sign.
+static const char *read_place(struct piece *out, const char *text, char close) {
+    size_t used = 0;
+    out->part_count = 1;
+    for (; *text && *text != close; text++) {
+        if (strchr("{}[]", *text))
+            break;
+        if (*text == '|' && out->part_count == 3)
+            break;
+        if (*text == '|') {
+            used = 0;
+            out->part_count++;
+            continue;
+        }
+        if (used + 1 >= PLACE_BYTES)
+            break;
+        out->parts[out->part_count - 1][used++] = *text;
+    }
+    return *text == close ? text + 1 : NULL;
+}
+
+// Reads one piece at *text and moves on. False at the end.
+static bool next_piece(struct piece *out, const char **text) {
+    const char *at = *text;
+    *out = (struct piece){.kind = PIECE_END};
+    if (!*at)
+        return false;
+    if (strchr("{}[]", *at) && at[1] == *at) {
+        *out = (struct piece){.kind = PIECE_SIGN, .sign = at, .sign_bytes = 1};
+        *text = at + 2;
+        return true;
+    }
+    if (*at == '}' || *at == ']')
+        return broken(out, *at == '}' ? "a lone } (write }})" : "a lone ] (write ]])");
+    if (*at == '{' || *at == '[') {
+        out->kind = *at == '{' ? PIECE_VALUE : PIECE_TERM;
+        const char *after = read_place(out, at + 1, *at == '{' ? '}' : ']');
+        if (!after)
+            return broken(out, *at == '{' ? "a place that { opens and no } closes"
+                                          : "a word that [ opens and no ] closes");
+        *text = after;
+        return true;
+    }
+    size_t length = run_utf8_length(at, strlen(at));
+    out->kind = PIECE_SIGN;
+    out->sign = at;
+    out->sign_bytes = length ? length : 1;
+    *text = at + out->sign_bytes;
+    return true;
+}
+
+// --- Filling ---
+
+struct writer {
+    char *out;
+    size_t bytes, used; // room for an ellipsis, a closing mark and the NUL is kept
+    bool is_cut, in_term;
+};
+
+enum { KEPT_BYTES = 5 };
+
+static void put(struct writer *writer, const char *text, size_t length) {
+    for (size_t i = 0; i < length && !writer->is_cut;) {
+        size_t sign = run_utf8_length(text + i, length - i);
+        sign = sign ? sign : 1;
+        if (writer->used + sign + KEPT_BYTES > writer->bytes) {
+            memcpy(writer->out + writer->used, ELLIPSIS, 3);
+            writer->used += 3;
+            writer->is_cut = true;
+            if (writer->in_term)
+                writer->out[writer->used++] = LESSON_TERM_END;
+            return;
+        }
+        memcpy(writer->out + writer->used, text + i, sign);
+        writer->used += sign;
+        i += sign;
+    }
+}
+
+static void value_of(char *out, size_t bytes, const char *name, const struct lesson_fill *fill) {
+    for (const char *const *pair = fill->extra; pair && pair[0] && pair[1]; pair += 2) {
+        if (strcmp(pair[0], name) == 0) {
+            snprintf(out, bytes, "%s", pair[1]);
+            return;
+        }
+    }
+    if (!fill->run || !lesson_value(out, bytes, name, fill->run, fill->t_ns))
+        snprintf(out, bytes, "%s", DASH);
+}
+
+static void put_value(struct writer *writer, const struct piece *piece,
+                      const struct lesson_fill *fill) {
+    char value[VALUE_BYTES];
+    value_of(value, sizeof value, piece->parts[0], fill);
+    put(writer, value, strlen(value));
+    if (piece->part_count < 3)
+        return;
+    const char *form = piece->parts[strcmp(value, "1") == 0 ? 1 : 2];
+    put(writer, " ", 1);
+    put(writer, form, strlen(form));
+}
+
+static void put_term(struct writer *writer, const struct piece *piece, bool has_marks) {
+    static const char begin = LESSON_TERM_BEGIN, end = LESSON_TERM_END;
+    if (has_marks)
+        put(writer, &begin, 1);
+    writer->in_term = has_marks && !writer->is_cut;
+    put(writer, piece->parts[0], strlen(piece->parts[0]));
+    if (has_marks)
+        put(writer, &end, 1);
+    writer->in_term = false;
+}
+
+void lesson_text_fill(char *out, size_t bytes, const char *text, const struct lesson_fill *fill) {
+    struct writer writer = {.out = out, .bytes = bytes};
+    struct piece piece;
+    if (bytes == 0)
+        return;
+    writer.is_cut = bytes < KEPT_BYTES;
+    while (next_piece(&piece, &text) && piece.kind != PIECE_BROKEN) {
+        if (piece.kind == PIECE_SIGN)
+            put(&writer, piece.sign, piece.sign_bytes);
+        else if (piece.kind == PIECE_VALUE)
+            put_value(&writer, &piece, fill);
+        else
+            put_term(&writer, &piece, fill->has_marks);
+    }
+    out[writer.used] = '\0';
+}
+
+// --- Checking ---
+
+static bool is_listed(const char *list, const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = list; length > 0 && (at = strstr(at, name)); at += length)
+        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+            return true;
+    return false;
+}
+
+static bool is_value(const char *name, const struct lesson_text_rule *rule) {
+    int count = 0;
+    const char *const *names = lesson_values_names(&count);
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return is_listed(rule->extra, name);
+}
+
+// The known name that has most letters in common at its start, as a hint.
+static const char *nearest_value(const char *name) {
+    int count = 0;
+    size_t best = 0;
+    const char *const *names = lesson_values_names(&count);
+    const char *found = names[0];
+    for (int i = 0; i < count; i++) {
+        size_t same = 0;
+        while (name[same] && names[i][same] == name[same])
+            same++;
+        if (same > best) {
+            best = same;
+            found = names[i];
+        }
+    }
+    return found;
+}
+
+// Quoted in a reason: short, and no control characters.
+static void quote(char out[40], const char *text) {
+    size_t used = 0;
+    for (; *text && used + 5 < 40; text++)
+        out[used++] = (unsigned char)*text < 0x20 || *text == 0x7f ? ' ' : *text;
+    while (used > 0 && *text && ((unsigned char)out[used - 1] & 0x80))
+        used--; // not in the middle of a character
+    out[used] = '\0';
+}
+
+static bool check_value(const struct piece *piece, const struct lesson_text_rule *rule,
+                        char problem[160]) {
+    char name[40];
+    quote(name, piece->parts[0]);
+    if (!rule->has_values) {
+        snprintf(problem, 160, "has {%s}, but no values stand here: write it out", name);
+        return false;
+    }
+    if (piece->part_count == 2) {
+        snprintf(problem, 160, "has {%s|...} with one form: write {%s|one|many}", name, name);
+        return false;
+    }
+    if (is_value(piece->parts[0], rule))
+        return true;
+    if (rule->extra[0])
+        snprintf(problem, 160, "has an unknown value {%s}: here also stand %s", name, rule->extra);
+    else
+        snprintf(problem, 160, "has an unknown value {%s}: did you mean {%s}?", name,
+                 nearest_value(piece->parts[0]));
+    return false;
+}
+
+static bool check_term(const struct piece *piece, const struct lesson_text_rule *rule,
+                       char problem[160]) {
+    char name[40];
+    const char *word = piece->parts[piece->part_count > 1 ? 1 : 0];
+    quote(name, word);
+    if (!rule->has_terms || piece->part_count > 2) {
+        snprintf(problem, 160, "has [%s], but no glossary words stand here: drop the brackets",
+                 name);
+        return false;
+    }
+    if (piece->parts[0][0] && rule->knows_word(rule->glossary, word))
+        return true;
+    snprintf(problem, 160, "has [%s], which the glossary lacks: add it there or drop the brackets",
+             name);
+    return false;
+}
+
+// Control characters would break lines and marks. C1 has the form C2 80 .. C2 9F.
+static bool is_control(const struct piece *piece, bool has_lines) {
+    unsigned char first = (unsigned char)piece->sign[0];
+    if (first == '\n')
+        return !has_lines;
+    return first < 0x20 || first == 0x7f ||
+           (first == 0xC2 && piece->sign_bytes == 2 && (unsigned char)piece->sign[1] < 0xA0);
+}
+
+static int chars_of(const char *text) {
+    int count = 0;
+    for (; *text; text++)
+        count += ((unsigned char)*text & 0xC0) != 0x80;
+    return count;
+}
+
+static int chars_of_piece(const struct piece *piece) {
+    if (piece->kind == PIECE_SIGN)
+        return 1;
+    if (piece->kind == PIECE_TERM)
+        return chars_of(piece->parts[0]);
+    return PLACE_CHARS + (piece->part_count == 3 ? chars_of(piece->parts[2]) : 0);
+}
+
+static bool has_control(const char *text) {
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
+            return true;
+    return false;
+}
+
+static bool check_piece(const struct piece *piece, const struct lesson_text_rule *rule,
+                        char problem[160]) {
+    if (piece->kind == PIECE_BROKEN) {
+        snprintf(problem, 160, "has %s", piece->problem);
+        return false;
+    }
+    bool is_bad = piece->kind == PIECE_SIGN && is_control(piece, rule->has_lines);
+    for (int i = 0; i < piece->part_count; i++)
+        is_bad = is_bad || has_control(piece->parts[i]);
+    if (is_bad) {
+        snprintf(problem, 160, "has a control character: %s",
+                 rule->has_lines ? "only \\n may stand in it" : "none may stand in it");
+        return false;
+    }
+    if (piece->kind == PIECE_VALUE)
+        return check_value(piece, rule, problem);
+    return piece->kind != PIECE_TERM || check_term(piece, rule, problem);
+}
+
+bool lesson_text_check(const char *text, const struct lesson_text_rule *rule, char problem[160]) {
+    struct piece piece;
+    int chars = 0;
+    if (!text[0]) {
+        snprintf(problem, 160, "is empty: write a text");
+        return false;
+    }
+    while (next_piece(&piece, &text)) {
+        if (!check_piece(&piece, rule, problem))
+            return false;
+        chars += chars_of_piece(&piece);
+    }
+    if (chars <= rule->most_chars)
+        return true;
+    snprintf(problem, 160, "has %d characters, there is room for %d: shorten it", chars,
+             rule->most_chars);
+    return false;
+}

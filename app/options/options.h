@@ -1,0 +1,138 @@
+// The command line as a value. One table row an option (options.c): name, type,
+// range, which commands take it, help. Parsing, checks, --help and the tests all
+// come from the same rows. Nothing is opened here: whether a file or a model is
+// there is found out by who uses it.
+#ifndef APP_OPTIONS_OPTIONS_H
+#define APP_OPTIONS_OPTIONS_H
+
+#include "app/state/choices.h"
+#include "app/state/playhead.h"
+#include "render/paint/theme.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum command {
+    COMMAND_PLAY,
+    COMMAND_RECORD,
+    COMMAND_MEASURE,
+    COMMAND_DESCRIBE,
+    COMMAND_DEVICES,
+    COMMAND_INSPECT,
+    COMMAND_HELP,
+    COMMAND_VERSION,
+    COMMAND_COUNT
+};
+
+// Process exit codes.
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NO_DISPLAY = 3, EXIT_STOPPED = 130 };
+
+struct options {
+    enum command command;
+    enum command help_for; // COMMAND_HELP: whose help; COMMAND_HELP itself: the whole program's
+    const char *operand;   // record: OUT; inspect: FILE
+
+    // What is run.
+    const char *device;          // "auto", "cpu", "cuda" or "cuda:N"
+    const char *model_path;      // NULL = the bundled model
+    const char *shape;           // NULL = none; a preset of compute/model/shape.h instead of a model
+    enum weights_choice weights; // of the shape
+    const char *prompt;          // NULL = the default prompt
+    const char *prompt_file;     // NULL = none; "-" = standard input
+    int prompt_tokens;           // 0 = as the prompt has
+    int answer_tokens;           // 0 = to the end token
+    uint64_t seed;
+    float temperature, top_p_unit;
+    int threads; // 0 = physical cores
+    int repeats; // 0 = the command's default
+
+    // What is shown.
+    const char *run_path; // --run: replay
+    enum clock_choice clock;
+    const char *schedule; // "module-7", "stage-0" or a file
+    enum counting_choice counting;
+    enum mode_choice mode;
+    enum theme_id theme; // THEME_PROJECTOR with --projector unless a theme was given
+    bool is_calm;        // reduced motion
+    bool is_projector;   // light theme, Show mode, full screen in a window
+    bool is_fullscreen;
+    int display; // -1 = where the window manager puts it
+    int text_step;
+    struct playhead_rate rate; // num 0 = chosen
+    bool vsync;
+
+    // Lesson and Lab.
+    const char *lesson_path;  // NULL = the program's own, in `language`
+    const char *language;     // "en"
+    int chapter;              // 1 .. 16, 0 = not given
+    int page;                 // of Lab, 1 .. 3, 0 = not given
+    const char *compare_path; // NULL = no second run
+    bool is_describing;       // each step's line on standard output
+    bool is_fresh;            // what is remembered is not looked at
+
+    // Chosen on the command line, by the option or by one that implies it: what is
+    // remembered must not win over it. What has a value for "not given" (size, chapter,
+    // calm) needs no flag.
+    bool is_theme_given;     // --theme
+    bool is_mode_given;      // --mode, --projector, --chapter, --page, --compare, --lesson
+    bool is_clock_given;     // --clock, --schedule, --run, and what only a measurement takes
+    bool is_text_step_given; // --text-step
+
+    // Pictures.
+    int width_px, height_px; // 0 = default
+    int fps_num, fps_den;    // 0 = default
+    int64_t from_ns, to_ns;  // screen time; -1 = start, end
+    bool overwrite;
+    bool is_quiet;
+
+    // measure
+    const char *json_path, *csv_path, *save_path; // "-" = stdout for json, csv
+    bool text_only;
+    bool is_sweep;    // over prompt lengths and contexts, too
+    bool is_observer; // what the marks cost a step, too
+};
+
+// Parses argv. The texts in `out` point into argv. False with `why` (one line:
+// what was wrong, what to do): exit EXIT_USAGE.
+bool options_parse(struct options *out, int argc, char **argv, char why[256]);
+
+// --help for a command (COMMAND_HELP: the whole program, with the window's most used
+// options); fits 80 x 40.
+void options_print_help(FILE *out, enum command command);
+
+// --- The table, for checks that go over every row. ---
+
+enum option_type {
+    OPTION_FLAG,   // no value; stores `max` (0 turns something off)
+    OPTION_TEXT,   // any text but ""
+    OPTION_CHOICE, // one of `choices`, the first of which is enum value `min`
+    OPTION_DEVICE, // auto, cpu, cuda, cuda:N
+    OPTION_INT,    // min .. max
+    OPTION_SEED,   // 0 .. 2^64 - 1
+    OPTION_REAL,   // min .. max thousandths
+    OPTION_RATE,   // A/B or a decimal, min .. max millionths
+    OPTION_FPS,    // the same, min .. max millionths; 29.97 means 30000/1001
+    OPTION_SIZE,   // WxH, min .. max px each
+    OPTION_TIME,   // 2s, 500ms, 1.5min, a bare number is seconds; min .. max ns
+};
+
+// In option_row.commands: the row is on the whole program's help, too.
+enum { OPTION_COMMON = 1u << COMMAND_COUNT };
+
+struct option_row {
+    const char *name; // without dashes
+    enum option_type type;
+    unsigned commands;          // 1u << enum command for every command that takes it
+    size_t offset;              // of its field in struct options
+    const char *value;          // what stands for the value in help; NULL for a flag
+    const char *const *choices; // OPTION_CHOICE: names in the enum's order, ends with NULL
+    int64_t min, max;           // in the type's unit
+    const char *help;
+};
+
+const struct option_row *options_rows(int *count);
+const char *options_command_name(enum command command);
+
+#endif

@@ -1,0 +1,73 @@
+// One frame: from what is shown (run, moment) and what was chosen (mode, panel, page) to
+// a list of commands, the same for the window and for the recorder. It decides which of
+// the three pictures is drawn: the stage, the stage with a panel, the lab; and what a
+// pointer would hit in it. No clock, no SDL.
+#ifndef APP_PICTURE_FRAME_H
+#define APP_PICTURE_FRAME_H
+
+#include "app/picture/lab/lab.h"
+#include "app/picture/panel/panel.h"
+#include "app/state/actions.h"
+#include "render/paint/layout_lab.h"
+#include "render/paint/paint.h"
+
+struct frame_source {
+    const struct stage_state *stage;
+    const struct run *run; // NULL = none yet
+    int64_t t_ns;
+    bool is_live, is_measuring;
+    bool is_film; // no key hints
+    int width_px, height_px;
+    struct text *text;
+    // Run, moment, focus and page are filled in from the above; the rest as given.
+    struct panel_source panel; // panel.lesson NULL: no panel is drawn
+    struct lab_source lab;
+};
+
+// What is large, kept from frame to frame; opaque to nobody, zero = never drawn.
+struct frame {
+    struct view view;
+    struct panel panel;
+    struct lab lab;
+    struct layout layout;
+    struct layout_input layout_input;
+    struct lab_layout lab_layout;
+    struct paint paint; // as last drawn: for the HUD and for hits
+    struct cmdlist scene;
+    bool has_panel, is_lab; // what was drawn
+    int panel_cut;          // things of the panel that have no room
+    int scroll_most;        // lines that the panel's text scrolls
+    int64_t scale_ns;       // what the stage's clock stands for
+    struct panel_source panel_source;
+};
+
+// Fills frame->scene. `source->run` NULL: only the layout is made.
+void frame_compose(struct frame *frame, const struct frame_source *source);
+
+// What the reducer must know of what is on the screen (see actions_context).
+void frame_fill_context(struct actions_context *context, const struct frame *frame,
+                        const struct stage_state *stage);
+
+// What lies under a pointer.
+enum frame_part {
+    FRAME_NOTHING,
+    FRAME_CONTROL, // target, ppm
+    FRAME_LINE,    // of log or glossary: index
+    FRAME_TERM,    // an underlined word: term
+    FRAME_CLOCK,   // ppm of the clock's width, scale_ns
+    FRAME_PAGE,    // of Lab: index
+};
+struct frame_hit {
+    enum frame_part part;
+    enum panel_target target;
+    int index, ppm;
+    int64_t t_ns; // FRAME_CLOCK: the run time there
+    char term[40];
+};
+struct frame_hit frame_hit(const struct frame *frame, int x_px, int y_px);
+
+// Where a drag that began on a control, or on the clock, has come to.
+int frame_drag_ppm(const struct frame *frame, int control, int x_px);
+int64_t frame_clock_ns(const struct frame *frame, int x_px);
+
+#endif

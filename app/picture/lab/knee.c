@@ -1,0 +1,294 @@
+// Does a longer prompt cost more? Prefill's measured time by prompt length, on
+// logarithmic axes, so that a flat part, a cost a token and the knee between them are
+// three straight things. Dashed: the sweep's fit, which says "modelled". Dotted: what
+// the two lessons say of prefill.
+//
+// The lessons' own figures are made up, so only the shape of each can be held against
+// a device. Lesson 2, "one pass, so it stays fast", is flat: at the time of the
+// shortest prompt measured. Lesson 1, "every token costs", goes through zero: at the
+// lowest cost a token of any prompt measured, where it touches the dots from below.
+// Each lesson is then right where the dots lie on its line; above both, neither is.
+//
+// While points are still coming nothing is said of them but how many there are.
+#include "app/picture/lab/parts.h"
+
+#include <math.h>
+
+// A cause is named where it explains at least this share of the time: the larger part.
+static const double CAUSE = 0.5;
+
+struct knee {
+    const struct lab_source *source;
+    const struct sweep *sweep;
+    const struct sweep_point *points;
+    int count, total;
+    bool is_whole; // no more points are coming
+    struct sweep_prefill_fit fit;
+    double prompt, prompt_ns; // the ring; prompt 0 = none
+    bool is_measured;         // its time is the run's own
+    int cheapest;             // point with the lowest cost a token
+};
+
+static double token_cost(const struct sweep_point *point) {
+    return (double)point->median_ns / point->tokens;
+}
+
+static int cheapest_of(const struct knee *knee) {
+    int best = 0;
+    for (int i = 1; i < knee->count; i++) {
+        if (token_cost(&knee->points[i]) < token_cost(&knee->points[best]))
+            best = i;
+    }
+    return best;
+}
+
+// The run's own prefill, if it is of the prompt under the hand and has come.
+static int64_t own_prefill_ns(const struct lab_source *source) {
+    const struct run *run = source->run;
+    if (!lab_is_warm(run) || run->info.prompt_tokens != lab_prompt(source))
+        return -1;
+    int64_t prefill_ns = run_prefill_ns(run);
+    return run->state == RUN_OPEN && prefill_ns > source->t_ns ? -1 : prefill_ns;
+}
+
+static bool is_within(const struct knee *knee, double tokens) {
+    return tokens >= knee->points[0].tokens && tokens <= knee->points[knee->count - 1].tokens;
+}
+
+static void find_prompt(struct knee *knee) {
+    int64_t own_ns = own_prefill_ns(knee->source);
+    double prompt = lab_prompt(knee->source);
+    knee->is_measured = own_ns > 0;
+    // What lies beyond the points comes from the fit, and that is not fit to be asked
+    // before the last of them is there.
+    bool is_known = knee->is_measured || knee->is_whole || is_within(knee, prompt);
+    if (prompt < 1 || !is_known)
+        return;
+    double ns = knee->is_measured ? (double)own_ns : (double)sweep_prefill_ns(knee->sweep, prompt);
+    if (ns < 1)
+        return;
+    knee->prompt = prompt;
+    knee->prompt_ns = ns;
+}
+
+static struct knee see(const struct lab_source *source) {
+    int lengths[SWEEP_MAX_POINTS];
+    int longest = source->longest_sweep > 0 ? source->longest_sweep : source->longest_prompt;
+    struct knee knee = {
+        .source = source,
+        .sweep = source->sweep,
+        .points = source->sweep->prefill,
+        .count = source->sweep->prefill_count,
+        .total = longest > 0 ? sweep_lengths(lengths, longest) : 0,
+    };
+    knee.is_whole = !source->is_sweeping || (knee.total > 0 && knee.count >= knee.total);
+    if (knee.is_whole)
+        sweep_fit_prefill(&knee.fit, knee.sweep);
+    knee.cheapest = cheapest_of(&knee);
+    find_prompt(&knee);
+    return knee;
+}
+
+// --- Points and lines ---
+
+static double line_ns(const struct sweep_prefill_fit *fit, double tokens) {
+    return fit->offset_ns + fit->slope_ns * tokens;
+}
+
+static double above_zero(double ns) {
+    return fmax(ns, 1); // a nanosecond: logarithmic axes know no 0
+}
+
+static void put_axes(struct plot *plot, const struct knee *knee) {
+    struct lab_range x = lab_range_empty(), y = lab_range_empty();
+    for (int i = 0; i < knee->count; i++) {
+        lab_range_add(&x, knee->points[i].tokens);
+        lab_range_add(&y, above_zero((double)knee->points[i].p10_ns));
+        lab_range_add(&y, above_zero((double)knee->points[i].median_ns));
+        lab_range_add(&y, above_zero((double)knee->points[i].p90_ns));
+    }
+    if (knee->prompt > 0) {
+        lab_range_add(&x, knee->prompt);
+        lab_range_add(&y, knee->prompt_ns);
+    }
+    // The flat line lies low; below it its label finds room.
+    lab_range_add(&y, y.from / pow(y.to / y.from, 0.2));
+    lab_axis(&plot->x, "prompt tokens", PLOT_NUMBER, true);
+    lab_axis(&plot->y, "prefill time", PLOT_TIME, true);
+    lab_range_put(&plot->x, x);
+    lab_range_put(&plot->y, y);
+}
+
+static void put_dots(struct plot *plot, const struct knee *knee) {
+    lab_series(plot, PLOT_DOTS, TONE_PREFILL, "");
+    for (int i = 0; i < knee->count; i++) {
+        const struct sweep_point *point = &knee->points[i];
+        plot_add_point(plot, (struct plot_point){
+                                 .x = point->tokens,
+                                 .y = above_zero((double)point->median_ns),
+                                 .low = above_zero((double)point->p10_ns),
+                                 .high = above_zero((double)point->p90_ns),
+                             });
+    }
+}
+
+static void put_lessons(struct plot *plot, const struct knee *knee) {
+    double flat_ns = above_zero((double)knee->points[0].median_ns);
+    double cost_ns = token_cost(&knee->points[knee->cheapest]);
+    lab_series(plot, PLOT_DOTTED, TONE_QUIET, "lesson 2: it stays fast");
+    lab_point(plot, plot->x.from, flat_ns);
+    lab_point(plot, plot->x.to, flat_ns);
+    if (cost_ns <= 0)
+        return;
+    double from = fmax(plot->x.from, plot->y.from / cost_ns);
+    double to = fmin(plot->x.to, plot->y.to / cost_ns);
+    lab_series(plot, PLOT_DOTTED, TONE_QUIET, "lesson 1: every token costs");
+    // Drawn from the right, so that its label stands at the left end, away from the fit's.
+    lab_point(plot, to, fmin(to * cost_ns, plot->y.to));
+    lab_point(plot, from, fmax(from * cost_ns, plot->y.from));
+}
+
+// The fitted line from a length to the end of what it was fitted to, cut at the axes.
+static void put_line(struct plot *plot, const struct sweep_prefill_fit *fit, double from) {
+    double lowest = (plot->y.from - fit->offset_ns) / fit->slope_ns;
+    double highest = (plot->y.to - fit->offset_ns) / fit->slope_ns;
+    double begin = fmax(from, lowest), end = fmin(fit->longest_tokens, highest);
+    if (begin >= end)
+        return;
+    lab_point(plot, begin, fmax(line_ns(fit, begin), plot->y.from));
+    lab_point(plot, end, fmin(line_ns(fit, end), plot->y.to));
+}
+
+static void put_floor(struct plot *plot, const struct sweep_prefill_fit *fit, double to) {
+    // With a slope beside it, that one's label stands for both.
+    lab_series(plot, PLOT_DASHES, TONE_PREFILL, fit->has_slope ? "" : "modelled");
+    lab_point(plot, plot->x.from, fit->floor_ns);
+    lab_point(plot, to, fit->floor_ns);
+}
+
+static void put_fit(struct plot *plot, const struct knee *knee) {
+    const struct sweep_prefill_fit *fit = &knee->fit;
+    char label[64];
+    bool is_floor_seen = lab_range_holds(&plot->y, fit->floor_ns);
+    if (!fit->is_there)
+        return;
+    if (fit->has_flat && is_floor_seen)
+        put_floor(plot, fit, fit->knee_tokens);
+    else if (!fit->has_slope && is_floor_seen)
+        put_floor(plot, fit, plot->x.to);
+    if (!fit->has_slope)
+        return;
+    lab_say(label, sizeof label, "modelled %s a token",
+            lab_time_error(fit->slope_ns, fit->slope_error_ns).text);
+    lab_series(plot, PLOT_DASHES, TONE_PREFILL, label);
+    put_line(plot, fit, fit->has_flat ? fit->knee_tokens : knee->points[0].tokens);
+}
+
+static void put_ring(struct plot *plot, const struct knee *knee) {
+    if (knee->prompt <= 0)
+        return;
+    lab_series(plot, PLOT_RING, TONE_INK, knee->is_measured ? "this run" : "modelled");
+    lab_point(plot, knee->prompt, knee->prompt_ns);
+}
+
+// --- What it says here ---
+
+// Why a short prompt takes what it takes. A pass over one token is a decode step, and
+// the roofs say how much of that is reading weights; on small models little of it is.
+static const char *floor_reason(const struct lab_source *source) {
+    const struct floors *floors = source->floors;
+    bool is_reading =
+        floors && floors->is_measured && floors->decode.is_read && floors->decode.share >= CAUSE;
+    return is_reading ? ", mostly to read all weights" : "";
+}
+
+// How far the ring lies above the straight line, where the fit found that the points
+// leave it; 0 elsewhere.
+static double bend_at(const struct knee *knee) {
+    const struct sweep_prefill_fit *fit = &knee->fit;
+    if (!fit->has_slope || knee->prompt <= fit->longest_tokens)
+        return 0;
+    return fmax(knee->prompt_ns / line_ns(fit, knee->prompt) - 1, 0);
+}
+
+static void say_bend(struct plot *plot, const struct knee *knee) {
+    lab_say(plot->caption, sizeof plot->caption,
+            "Steeper than lesson 1: %.0f %% above the line of up to %s. Attention grows with the "
+            "square.",
+            100 * bend_at(knee), lab_tokens(knee->fit.longest_tokens).text);
+}
+
+static void say_side(struct plot *plot, const struct knee *knee) {
+    const struct sweep_prefill_fit *fit = &knee->fit;
+    struct lab_text at = lab_count_error(fit->knee_tokens, fit->knee_error_tokens);
+    if (knee->prompt < fit->knee_tokens - fit->knee_error_tokens)
+        lab_say(plot->caption, sizeof plot->caption,
+                "Left of the knee (%s tokens) lesson 2 is right: any pass takes %s%s.", at.text,
+                lab_time_error(fit->floor_ns, fit->floor_error_ns).text,
+                floor_reason(knee->source));
+    else if (knee->prompt <= fit->knee_tokens + fit->knee_error_tokens)
+        lab_say(plot->caption, sizeof plot->caption,
+                "At the knee (%s tokens): from about here on every token costs.", at.text);
+    else
+        lab_say(plot->caption, sizeof plot->caption,
+                "Right of the knee (%s tokens) lesson 1 is right: a token adds %s.", at.text,
+                lab_time_error(fit->slope_ns, fit->slope_error_ns).text);
+}
+
+static void say_no_flat(struct plot *plot, const struct knee *knee) {
+    const struct sweep_prefill_fit *fit = &knee->fit;
+    struct lab_text slope = lab_time_error(fit->slope_ns, fit->slope_error_ns);
+    double shortest_ns = (double)knee->points[0].median_ns;
+    if (!fit->has_slope)
+        lab_say(plot->caption, sizeof plot->caption,
+                "No rise to be told from noise up to %s: lesson 2 is right so far.",
+                lab_tokens(fit->longest_tokens).text);
+    else if (fit->offset_ns > CAUSE * shortest_ns)
+        lab_say(plot->caption, sizeof plot->caption,
+                "No flat part on this device: a token adds %s to the %s of any pass.", slope.text,
+                lab_time(fit->offset_ns).text);
+    else
+        lab_say(plot->caption, sizeof plot->caption,
+                "No flat part on this device, lesson 1 is right: a token adds %s.", slope.text);
+}
+
+static void put_caption(struct plot *plot, const struct knee *knee) {
+    size_t bytes = sizeof plot->caption;
+    const struct sweep_point *last = &knee->points[knee->count - 1];
+    if (!knee->is_whole && knee->total > 0)
+        lab_say(plot->caption, bytes, "Measuring: %d of %d lengths.", knee->count, knee->total);
+    else if (!knee->is_whole)
+        lab_say(plot->caption, bytes, "Measuring: %d length%s so far.", knee->count,
+                knee->count == 1 ? "" : "s");
+    else if (!knee->fit.is_there)
+        lab_say(plot->caption, bytes, "Too few lengths measured to say more.");
+    else if (knee->prompt > last->tokens && !knee->is_measured)
+        lab_say(plot->caption, bytes,
+                "Beyond the longest prompt measured (%s): only the fit speaks here.",
+                lab_tokens(last->tokens).text);
+    else if (bend_at(knee) > 0.005)
+        say_bend(plot, knee);
+    else if (!knee->fit.has_flat)
+        say_no_flat(plot, knee);
+    else if (knee->prompt > 0)
+        say_side(plot, knee);
+    else
+        lab_say(plot->caption, bytes, "The knee is at %s tokens.",
+                lab_count_error(knee->fit.knee_tokens, knee->fit.knee_error_tokens).text);
+}
+
+void lab_put_knee(struct plot *plot, const struct lab_source *source) {
+    lab_say(plot->title, sizeof plot->title, "Does a longer prompt cost more?");
+    if (lab_put_missing(plot, source, source->sweep ? source->sweep->prefill_count : 0))
+        return;
+    struct knee knee = see(source);
+    lab_put_sweep_origin(plot, source);
+    put_axes(plot, &knee);
+    put_dots(plot, &knee);
+    if (knee.is_whole) {
+        put_lessons(plot, &knee); // first, so that theirs are the first labels to find room
+        put_fit(plot, &knee);
+    }
+    put_ring(plot, &knee);
+    put_caption(plot, &knee);
+}

@@ -1,0 +1,212 @@
+// The lab's clock: the run shown and the run it is compared with, played side by side
+// on one linear scale. A run that grows has no end yet: its scale comes from the other
+// run or from the sweep, else from the moment itself, so that every prefix that
+// reaches the moment gives the same picture. A run compared with plays along, and
+// stands whole once the run shown is over.
+#include "app/picture/lab/parts.h"
+#include "app/picture/scene/scene.h"
+
+#include <string.h>
+
+static const char DOT[] = " \xC2\xB7 ";
+static const char TIMES[] = "\xC3\x97";
+static const char DASH[] = "\xE2\x80\x94";
+
+static int ppm_of(int64_t part_ns, int64_t whole_ns) {
+    if (part_ns <= 0 || whole_ns <= 0)
+        return 0;
+    if (part_ns >= whole_ns)
+        return VIEW_PPM;
+    return (int)((double)part_ns * VIEW_PPM / (double)whole_ns);
+}
+
+// --- Scale ---
+
+// What the sweep expects of the lengths asked for; 0 = it cannot say.
+static int64_t expected_ns(const struct lab_source *source) {
+    int prompt = source->prompt_tokens, answer = source->answer_tokens;
+    if (!source->sweep || prompt < 1 || answer < 1 || lab_is_lesson(source->run))
+        return 0;
+    int64_t prefill_ns = sweep_prefill_ns(source->sweep, prompt);
+    // A step's time goes straight with the context, so the middle one is the mean.
+    int64_t step_ns = sweep_step_ns(source->sweep, prompt + (answer - 1) / 2.0);
+    bool is_known = prefill_ns > 0 && (answer == 1 || step_ns > 0);
+    double total_ns = (double)prefill_ns + (answer - 1.0) * (double)step_ns;
+    return is_known && total_ns < (double)RUN_MAX_NS ? (int64_t)total_ns : 0;
+}
+
+static int64_t shown_ns(const struct run *run, int64_t t_ns) {
+    int64_t end_ns = run_end_ns(run);
+    return t_ns < 0 ? 0 : t_ns > end_ns ? end_ns : t_ns;
+}
+
+static int64_t scale_ns(const struct lab_source *source, const struct run *kept) {
+    int64_t known_ns = kept ? run_end_ns(kept) : 0;
+    if (!source->run)
+        return known_ns;
+    if (source->run->state != RUN_OPEN) {
+        int64_t end_ns = run_end_ns(source->run);
+        return end_ns > known_ns ? end_ns : known_ns;
+    }
+    int64_t expected = expected_ns(source), moment_ns = shown_ns(source->run, source->t_ns);
+    known_ns = expected > known_ns ? expected : known_ns;
+    return moment_ns > known_ns || known_ns == 0 ? scene_rung_ns(moment_ns) : known_ns;
+}
+
+// --- Lanes ---
+
+static void add_span(struct lab_lane *lane, struct view_span span) {
+    if (lane->span_count < LAB_MAX_SPANS)
+        lane->spans[lane->span_count++] = span;
+}
+
+static int passes_begun(const struct run *run, int64_t t_ns) {
+    int begun = 0;
+    while (begun < run_passes_seen(run) && run->passes[begun].start_ns < t_ns)
+        begun++;
+    return begun;
+}
+
+// The passes up to t, neighbours of one kind merged when there are more than a lane
+// holds. Room is kept for the spans that a change of kind cuts short.
+static void put_spans(struct lab_lane *lane, const struct run *run, int64_t t_ns, int64_t whole) {
+    enum { ROOM = LAB_MAX_SPANS - 4 };
+    int begun = passes_begun(run, t_ns);
+    int merge = begun / ROOM + 1;
+    for (int p = 0; p < begun;) {
+        const struct run_pass *pass = &run->passes[p];
+        int last = p;
+        while (last + 1 < begun && last + 1 - p < merge &&
+               run->passes[last + 1].phase == pass->phase && pass->column_count > 0)
+            last++;
+        int64_t end_ns = run_pass_end_ns(run, last);
+        add_span(lane, (struct view_span){
+                           .from_ppm = ppm_of(pass->start_ns, whole),
+                           .to_ppm = ppm_of(end_ns < t_ns ? end_ns : t_ns, whole),
+                           .is_prefill = pass->phase == RUN_PREFILL,
+                           .is_charged = pass->column_count == 0,
+                       });
+        p = last + 1;
+    }
+}
+
+static struct lab_text device_of(const struct run_info *info) {
+    struct lab_text out;
+    if (strcmp(info->device, "cpu") != 0)
+        lab_say(out.text, sizeof out.text, "%s",
+                info->device_name[0] ? info->device_name : info->device);
+    else if (info->threads < 1)
+        lab_say(out.text, sizeof out.text, "CPU");
+    else
+        lab_say(out.text, sizeof out.text, "CPU, %d thread%s", info->threads,
+                info->threads == 1 ? "" : "s");
+    return out;
+}
+
+// Lengths stand before device and model, which may be long and are then cut.
+static void put_label(struct lab_lane *lane, const struct run *run, const char *name) {
+    const struct run_info *info = &run->info;
+    struct lab_text lengths;
+    if (run->state == RUN_OPEN)
+        lab_say(lengths.text, sizeof lengths.text, "prompt %s",
+                lab_tokens(info->prompt_tokens).text);
+    else
+        lab_say(lengths.text, sizeof lengths.text, "%s + %s", lab_count(info->prompt_tokens).text,
+                lab_tokens(run_answers_seen(run)).text);
+    const char *origin = info->origin == RUN_LESSON     ? "lesson units"
+                         : info->origin == RUN_MODELLED ? "modelled"
+                         : info->cold                   ? "cold run"
+                                                        : "";
+    bool is_bundled = strcmp(info->weights, "bundled") == 0;
+    const char *model = is_bundled ? "bundled model" : info->model;
+    struct lab_text device = {.text = ""};
+    if (info->origin != RUN_LESSON)
+        device = device_of(info);
+    lab_say(lane->label, sizeof lane->label, "%s%s%s%s%s%s%s%s%s", name, DOT, lengths.text,
+            origin[0] ? DOT : "", origin, device.text[0] ? DOT : "", device.text,
+            model[0] ? DOT : "", model);
+}
+
+// Of a growing run nothing that comes after the moment is told.
+static void put_value(struct lab_lane *lane, const struct run *run, int64_t t_ns) {
+    const struct run_info *info = &run->info;
+    bool has_first = lab_answers(run, t_ns) > 0;
+    struct lab_text ttft = lab_run_time(info, has_first ? run_ttft_ns(run) : -1);
+    struct lab_text total = lab_run_time(info, run_e2e_ns(run));
+    lab_say(lane->value, sizeof lane->value, "TTFT %s%s%s%s", ttft.text, DOT,
+            run->state == RUN_FAILED ? "ended early" : "total ",
+            run->state == RUN_FAILED ? ""
+            : run->state == RUN_OPEN ? DASH
+                                     : total.text);
+}
+
+static void put_lane(struct lab *lab, const struct run *run, const char *name, int64_t t_ns,
+                     int64_t whole_ns) {
+    struct lab_lane *lane = &lab->lanes[lab->lane_count++];
+    int64_t to_ns = shown_ns(run, t_ns);
+    *lane = (struct lab_lane){.guess_ppm = -1};
+    lane->end_ppm = ppm_of(run->state == RUN_OPEN ? to_ns : run_end_ns(run), whole_ns);
+    put_label(lane, run, name);
+    put_value(lane, run, t_ns);
+    put_spans(lane, run, to_ns, whole_ns);
+}
+
+// --- What stands beside the clock ---
+
+// "0.73 ms + 6 x 0.08 ms": the total of the run shown, as its own figures give it.
+static struct lab_text sum_of(const struct run *run) {
+    struct lab_text out;
+    int steps = run_answers_seen(run) - 1;
+    struct lab_text ttft = lab_run_time(&run->info, run_ttft_ns(run));
+    if (steps < 1)
+        lab_say(out.text, sizeof out.text, "TTFT %s, no step after it", ttft.text);
+    else
+        lab_say(out.text, sizeof out.text, "TTFT %s + %d %s %s", ttft.text, steps, TIMES,
+                lab_run_time(&run->info, run_tpot_ns(run)).text);
+    return out;
+}
+
+static const char *origin_of(const struct lab_source *source) {
+    const struct run_info *info = &source->run->info;
+    if (info->origin == RUN_LESSON)
+        return "lesson units: ";
+    if (info->origin == RUN_MEASURED)
+        return info->cold ? "cold run: " : "";
+    return source->is_modelled ? "modelled from the sweep: " : "modelled from a measured run: ";
+}
+
+static void put_note(struct lab *lab, const struct lab_source *source) {
+    const struct run *run = source->run;
+    size_t bytes = sizeof lab->clock_note;
+    bool is_ready = run && run->state != RUN_OPEN && run_answers_seen(run) > 0;
+    if (!is_ready && (source->is_measuring || (run && run->state == RUN_OPEN)))
+        lab_say(lab->clock_note, bytes, "measuring");
+    else if (!run)
+        lab_say(lab->clock_note, bytes, "no run yet");
+    else if (!is_ready || run->state == RUN_FAILED)
+        lab_say(lab->clock_note, bytes, "the measurement ended early");
+    else
+        lab_say(lab->clock_note, bytes, "%s%s%s",
+                source->is_measuring ? "measuring; the run before: " : "", origin_of(source),
+                sum_of(run).text);
+}
+
+void lab_put_lanes(struct lab *lab, const struct lab_source *source) {
+    const struct run *run = source->run, *kept = source->kept;
+    // Units that a lesson made up have no place on a scale of measured time.
+    if (kept && (kept->mark_count == 0 || (run && !lab_has_one_clock(run, kept))))
+        kept = NULL;
+    int64_t whole_ns = scale_ns(source, kept);
+    lab->scale_ns = whole_ns;
+    bool is_over = !run || (run->state != RUN_OPEN && source->t_ns >= run_end_ns(run));
+    if (run)
+        put_lane(lab, run, "this run", source->t_ns, whole_ns);
+    if (kept)
+        put_lane(lab, kept, lab_name(source).text, is_over ? INT64_MAX : source->t_ns, whole_ns);
+    if (run)
+        lab->playhead_ppm = ppm_of(shown_ns(run, source->t_ns), whole_ns);
+    if (whole_ns > 0)
+        lab_say(lab->scale_label, sizeof lab->scale_label, "%s",
+                lab_run_time(run ? &run->info : &kept->info, whole_ns).text);
+    put_note(lab, source);
+}

@@ -1,0 +1,70 @@
+// What the lab's files share; nobody else includes it. Each put function fills a
+// cleared plot: either its message, when something it needs is missing, or its points.
+#ifndef APP_PICTURE_LAB_PARTS_H
+#define APP_PICTURE_LAB_PARTS_H
+
+#include "app/picture/lab/lab.h"
+
+// A figure on its way into a sentence.
+struct lab_text {
+    char text[64];
+};
+
+// printf into a field of any size. A text that finds no room ends in an ellipsis,
+// never inside a character; bytes that cannot be drawn become "?".
+void lab_say(char *out, size_t bytes, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+struct lab_text lab_time(double ns);                                   // "0.61 ms": three digits
+struct lab_text lab_time_error(double ns, double error);               // "1.20 ± 0.03 µs"
+struct lab_text lab_count(double count);                               // "1,024"
+struct lab_text lab_count_error(double count, double error);           // "210 ± 30"
+struct lab_text lab_tokens(double count);                              // "1 token", "1,024 tokens"
+struct lab_text lab_rate(double per_second, const char *unit);         // "84.1 GFLOP/s"
+struct lab_text lab_run_time(const struct run_info *info, int64_t ns); // units for lessons
+struct lab_text lab_percent(double share); // "98 %", never a rounded 100 or 0
+
+// The lengths under the hand; while nobody has set one, those of the run. 0 = neither.
+int lab_prompt(const struct lab_source *source);
+int lab_answer(const struct lab_source *source);
+
+struct lab_text lab_name(const struct lab_source *source); // of the run compared with
+
+// Answer tokens that may be spoken of: those of a growing run only up to the moment.
+int lab_answers(const struct run *run, int64_t t_ns);
+
+// Whether times of the two mean the same: both of a clock, or of one lesson's units.
+bool lab_has_one_clock(const struct run *a, const struct run *b);
+bool lab_is_lesson(const struct run *run); // NULL is not, here and below
+bool lab_is_measured(const struct run *run);
+bool lab_is_warm(const struct run *run); // measured, and fit to stand beside the sweep's points
+
+// Why a plot of the device's sweep has no points, as its message. False: it has some.
+bool lab_put_missing(struct plot *plot, const struct lab_source *source, int points);
+
+// Where the sweep was measured, as the plot's origin.
+void lab_put_sweep_origin(struct plot *plot, const struct lab_source *source);
+
+void lab_axis(struct plot_axis *axis, const char *label, enum plot_unit unit, bool is_log);
+void lab_series(struct plot *plot, enum plot_look look, enum view_tone tone, const char *label);
+void lab_point(struct plot *plot, double x, double y); // without a spread
+
+// A range that grows to hold values; empty at first: from > to.
+struct lab_range {
+    double from, to;
+};
+struct lab_range lab_range_empty(void);
+void lab_range_add(struct lab_range *range, double value);
+bool lab_range_holds(const struct plot_axis *axis, double value);
+// Onto an axis, with some room at both ends (log), or from 0 with room at the top.
+void lab_range_put(struct plot_axis *axis, struct lab_range range);
+
+void lab_put_lanes(struct lab *lab, const struct lab_source *source);
+void lab_put_knee(struct plot *plot, const struct lab_source *source);
+void lab_put_roofs(struct plot *plot, const struct lab_source *source);
+void lab_put_step(struct plot *plot, const struct lab_source *source);
+void lab_put_map(struct plot *plot, const struct lab_source *source);
+void lab_put_cache(struct plot *plot, const struct lab_source *source);
+void lab_put_pair(struct plot *plot, const struct lab_source *source);
+
+#endif

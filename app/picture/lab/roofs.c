@@ -1,0 +1,114 @@
+// Why prefill and decode take what they take: operations done for each byte moved,
+// against the rate they were done at. The roofs are what the device was measured to
+// read and to multiply; a dot stands where the work of the phase (counted) and its time
+// (measured) put it. The roof above a dot is the reason only if the dot comes near it:
+// on a small model most of the time is neither reading nor multiplying, and that is
+// then said.
+#include "app/picture/lab/parts.h"
+
+#include <math.h>
+
+// The share of the roof from which on it is the larger part of the time.
+static const double CAUSE = 0.5;
+
+struct dot {
+    bool is_there;
+    double x, y; // FLOP per byte, FLOP/s
+};
+
+// floors_of gives the time as a share of its floor, so both are of the same run.
+static struct dot dot_of(const struct floors_phase *phase) {
+    struct dot dot = {0};
+    if (phase->bytes <= 0 || phase->flop <= 0 || phase->floor_ns <= 0 || phase->share <= 0)
+        return dot;
+    double measured_s = (double)phase->floor_ns / phase->share / 1e9;
+    return (struct dot){
+        .is_there = true, .x = phase->flop / phase->bytes, .y = phase->flop / measured_s};
+}
+
+static const char *reason(const struct floors_phase *phase) {
+    return phase->share < CAUSE ? "mostly overhead"
+           : phase->is_read     ? "waits on memory"
+                                : "limited by arithmetic";
+}
+
+static void put_axes(struct plot *plot, const struct floors *floors, const struct dot dots[2]) {
+    const struct backend_rates *rates = &floors->rates;
+    double ridge = rates->matrix_flop_s / rates->read_bytes_s;
+    struct lab_range x = lab_range_empty(), y = lab_range_empty();
+    lab_range_add(&x, ridge / 4);
+    lab_range_add(&x, ridge * 4);
+    lab_range_add(&y, rates->matrix_flop_s * 1.6); // room for its label above it
+    for (int i = 0; i < 2; i++) {
+        if (!dots[i].is_there)
+            continue;
+        lab_range_add(&x, dots[i].x);
+        lab_range_add(&y, dots[i].y);
+    }
+    lab_axis(&plot->x, "FLOP per byte", PLOT_INTENSITY, true);
+    lab_axis(&plot->y, "rate", PLOT_FLOP_RATE, true);
+    lab_range_put(&plot->x, x);
+    lab_range_add(&y, plot->x.from * rates->read_bytes_s);
+    lab_range_put(&plot->y, y);
+}
+
+static void put_lines(struct plot *plot, const struct backend_rates *rates) {
+    char label[64];
+    double ridge = rates->matrix_flop_s / rates->read_bytes_s;
+    lab_say(label, sizeof label, "arithmetic: %s", lab_rate(rates->matrix_flop_s, "FLOP").text);
+    lab_series(plot, PLOT_LINE, TONE_QUIET, label);
+    lab_point(plot, plot->x.to, rates->matrix_flop_s);
+    lab_point(plot, ridge, rates->matrix_flop_s);
+    lab_say(label, sizeof label, "%s: %s", rates->is_cached ? "reading, from cache" : "reading",
+            lab_rate(rates->read_bytes_s, "B").text);
+    lab_series(plot, PLOT_LINE, TONE_QUIET, label);
+    // From the right: its label stands at the low end, where the other roof is far.
+    lab_point(plot, ridge, rates->matrix_flop_s);
+    lab_point(plot, plot->x.from, plot->x.from * rates->read_bytes_s);
+}
+
+static void put_dot(struct plot *plot, const struct dot *dot, const struct floors_phase *phase,
+                    bool is_prefill) {
+    char label[64];
+    if (!dot->is_there)
+        return;
+    lab_say(label, sizeof label, "%s: %s", is_prefill ? "prefill" : "decode", reason(phase));
+    lab_series(plot, is_prefill ? PLOT_DOTS : PLOT_SQUARE, is_prefill ? TONE_PREFILL : TONE_DECODE,
+               label);
+    lab_point(plot, dot->x, dot->y);
+}
+
+static struct lab_text reached(const struct floors_phase *phase, const struct dot *dot) {
+    struct lab_text out;
+    if (!dot->is_there)
+        lab_say(out.text, sizeof out.text, "not timed");
+    else
+        lab_say(out.text, sizeof out.text, "%s of the %s roof%s", lab_percent(phase->share).text,
+                phase->is_read ? "memory" : "arithmetic",
+                phase->share < CAUSE ? ", mostly overhead" : "");
+    return out;
+}
+
+void lab_put_roofs(struct plot *plot, const struct lab_source *source) {
+    const struct floors *floors = source->floors;
+    lab_say(plot->title, sizeof plot->title, "Why: work per byte moved");
+    if (lab_is_lesson(source->run)) {
+        lab_say(plot->message, sizeof plot->message,
+                "switch to the measured clock (U) to see measured points");
+        return;
+    }
+    if (!floors || !floors->is_measured || !(floors->rates.read_bytes_s > 0) ||
+        !(floors->rates.matrix_flop_s > 0)) {
+        lab_say(plot->message, sizeof plot->message, "roofs not measured");
+        return;
+    }
+    const struct dot dots[2] = {dot_of(&floors->prefill), dot_of(&floors->decode)};
+    lab_say(plot->origin, sizeof plot->origin, "measured roofs");
+    plot->origin_tone = TONE_READ;
+    put_axes(plot, floors, dots);
+    put_lines(plot, &floors->rates);
+    put_dot(plot, &dots[0], &floors->prefill, true);
+    put_dot(plot, &dots[1], &floors->decode, false);
+    lab_say(plot->caption, sizeof plot->caption, "Prefill: %s. Decode: %s.",
+            reached(&floors->prefill, &dots[0]).text, reached(&floors->decode, &dots[1]).text);
+}

@@ -1,0 +1,123 @@
+// Does a decode step get slower with the context? On linear axes from zero, since the
+// cost of reading the cache is a straight line beside the cost of reading the weights,
+// and an axis that begins higher would make little look like much.
+#include "app/picture/lab/parts.h"
+
+struct ring {
+    double context, step_ns; // step_ns <= 0: none
+    bool is_measured;
+};
+
+// The answer under the hand: its steps see prompt .. prompt + N - 2 tokens, the middle
+// one is the mean of a straight line.
+static struct ring ring_of(const struct lab_source *source, bool is_whole) {
+    const struct sweep *sweep = source->sweep;
+    const struct run *run = source->run;
+    int prompt = lab_prompt(source), answer = lab_answer(source);
+    struct ring ring = {.context = prompt + (answer - 2) / 2.0};
+    if (prompt < 1 || answer < 2)
+        return ring;
+    ring.is_measured = lab_is_warm(run) && run->state == RUN_COMPLETE &&
+                       run->info.prompt_tokens == prompt && run_answers_seen(run) == answer;
+    double longest = sweep->step[sweep->step_count - 1].tokens;
+    if (ring.is_measured)
+        ring.step_ns = (double)run_tpot_ns(run);
+    else if (is_whole || (ring.context >= sweep->step[0].tokens && ring.context <= longest))
+        ring.step_ns = (double)sweep_step_ns(sweep, ring.context);
+    return ring;
+}
+
+static void put_axes(struct plot *plot, const struct sweep *sweep, const struct ring *ring) {
+    struct lab_range x = lab_range_empty(), y = lab_range_empty();
+    for (int i = 0; i < sweep->step_count; i++) {
+        lab_range_add(&x, sweep->step[i].tokens);
+        lab_range_add(&y, (double)sweep->step[i].median_ns);
+        lab_range_add(&y, (double)sweep->step[i].p90_ns);
+    }
+    if (ring->step_ns > 0) {
+        lab_range_add(&x, ring->context);
+        lab_range_add(&y, ring->step_ns);
+    }
+    lab_axis(&plot->x, "tokens in the KV cache", PLOT_NUMBER, false);
+    lab_axis(&plot->y, "time of a decode step", PLOT_TIME, false);
+    lab_range_put(&plot->x, x);
+    lab_range_put(&plot->y, y);
+}
+
+static void put_dots(struct plot *plot, const struct sweep *sweep) {
+    lab_series(plot, PLOT_DOTS, TONE_DECODE, "");
+    for (int i = 0; i < sweep->step_count; i++) {
+        const struct sweep_point *point = &sweep->step[i];
+        plot_add_point(plot, (struct plot_point){
+                                 .x = point->tokens,
+                                 .y = (double)point->median_ns,
+                                 .low = (double)point->p10_ns,
+                                 .high = (double)point->p90_ns,
+                             });
+    }
+}
+
+static void put_fit(struct plot *plot, const struct sweep_step_fit *fit) {
+    double end_ns = fit->base_ns + fit->slope_ns * plot->x.to;
+    if (!fit->is_there || !lab_range_holds(&plot->y, fit->base_ns))
+        return;
+    double to = plot->x.to;
+    if (!lab_range_holds(&plot->y, end_ns)) {
+        double edge_ns = end_ns > plot->y.to ? plot->y.to : plot->y.from;
+        to = (edge_ns - fit->base_ns) / fit->slope_ns;
+        end_ns = edge_ns;
+    }
+    lab_series(plot, PLOT_DASHES, TONE_DECODE, "modelled");
+    lab_point(plot, 0, fit->base_ns);
+    lab_point(plot, to, end_ns);
+}
+
+static void put_ring(struct plot *plot, const struct ring *ring) {
+    if (ring->step_ns <= 0)
+        return;
+    lab_series(plot, PLOT_RING, TONE_INK, ring->is_measured ? "this run" : "modelled");
+    lab_point(plot, ring->context, ring->step_ns);
+}
+
+static void put_caption(struct plot *plot, const struct sweep *sweep,
+                        const struct sweep_step_fit *fit, bool is_whole) {
+    size_t bytes = sizeof plot->caption;
+    if (!is_whole)
+        lab_say(plot->caption, bytes, "Measuring: %d length%s so far.", sweep->step_count,
+                sweep->step_count == 1 ? "" : "s");
+    else if (!fit->is_there)
+        lab_say(plot->caption, bytes, "Too few lengths measured to say more.");
+    else if (fit->has_slope && fit->slope_ns > 0)
+        lab_say(plot->caption, bytes,
+                "A step takes %s, and %s more for every 1,000 tokens of context.",
+                lab_time_error(fit->base_ns, fit->base_error_ns).text,
+                lab_time_error(1000 * fit->slope_ns, 1000 * fit->slope_error_ns).text);
+    else if (fit->has_slope)
+        lab_say(plot->caption, bytes,
+                "No rise up to %s: the steps measured get shorter, which the context cannot "
+                "explain.",
+                lab_tokens(fit->longest_tokens).text);
+    else
+        lab_say(plot->caption, bytes,
+                "A step takes %s; what the context adds is too small to see below %s.",
+                lab_time_error(fit->base_ns, fit->base_error_ns).text,
+                lab_tokens(fit->longest_tokens).text);
+}
+
+void lab_put_step(struct plot *plot, const struct lab_source *source) {
+    const struct sweep *sweep = source->sweep;
+    lab_say(plot->title, sizeof plot->title, "Do steps get slower?");
+    if (lab_put_missing(plot, source, sweep ? sweep->step_count : 0))
+        return;
+    bool is_whole = !source->is_sweeping;
+    struct sweep_step_fit fit = {0};
+    if (is_whole)
+        sweep_fit_step(&fit, sweep);
+    struct ring ring = ring_of(source, is_whole);
+    lab_put_sweep_origin(plot, source);
+    put_axes(plot, sweep, &ring);
+    put_dots(plot, sweep);
+    put_fit(plot, &fit);
+    put_ring(plot, &ring);
+    put_caption(plot, sweep, &fit, is_whole);
+}

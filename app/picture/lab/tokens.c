@@ -1,0 +1,189 @@
+// Two plots of when each token came: the same answer with and without a KV cache, and
+// the run shown against the one it is compared with. Both runs of a plot were measured
+// (or both are of one lesson), both stand on one linear scale that begins at 0. Of a
+// growing run only what has come by the moment is shown.
+#include "app/picture/lab/parts.h"
+
+// Two series and some to spare; of longer answers every n-th token stands for its n.
+enum { SERIES_POINTS = 120 };
+
+struct answer {
+    const struct run *run;
+    int count;
+};
+
+// What a time of the run is divided by: lessons count in units of their own.
+static double unit_ns(const struct run *run) {
+    return lab_is_lesson(run) ? (double)run->info.unit_ns : 1;
+}
+
+static double token_ns(const struct answer *answer, int token) {
+    return (double)run_answer_ns(answer->run, token);
+}
+
+static void put_axes(struct plot *plot, const struct answer *a, const struct answer *b) {
+    double unit = unit_ns(a->run);
+    struct lab_range x = lab_range_empty(), y = lab_range_empty();
+    lab_range_add(&x, a->count > b->count ? a->count : b->count);
+    lab_range_add(&y, token_ns(a, a->count - 1) / unit);
+    lab_range_add(&y, token_ns(b, b->count - 1) / unit);
+    lab_axis(&plot->x, "answer token", PLOT_NUMBER, false);
+    if (lab_is_lesson(a->run))
+        lab_axis(&plot->y, a->run->info.unit, PLOT_NUMBER, false);
+    else
+        lab_axis(&plot->y, "time since the request", PLOT_TIME, false);
+    lab_range_put(&plot->x, x);
+    lab_range_put(&plot->y, y);
+}
+
+static void put_times(struct plot *plot, const struct answer *answer, enum plot_look look,
+                      const char *label) {
+    int stride = (answer->count + SERIES_POINTS - 1) / SERIES_POINTS;
+    double unit = unit_ns(answer->run);
+    enum view_tone tone = look == PLOT_DOTS ? TONE_DECODE : TONE_INK;
+    lab_series(plot, look, tone, label);
+    for (int i = 0; i + 1 < answer->count; i += stride)
+        lab_point(plot, i + 1, token_ns(answer, i) / unit);
+    lab_point(plot, answer->count, token_ns(answer, answer->count - 1) / unit);
+}
+
+// --- With and without a cache ---
+
+static int first_difference(const struct answer *a, const struct answer *b, int count) {
+    for (int i = 0; i < count; i++) {
+        if (a->run->tokens[a->run->info.prompt_tokens + i].id !=
+            b->run->tokens[b->run->info.prompt_tokens + i].id)
+            return i;
+    }
+    return -1;
+}
+
+// Whether all that was computed again lies where a longer pass costs no more.
+static bool is_all_flat(const struct lab_source *source, int context) {
+    struct sweep_prefill_fit fit;
+    if (!source->sweep || source->is_sweeping)
+        return false;
+    sweep_fit_prefill(&fit, source->sweep);
+    return fit.is_there && fit.has_flat && context <= fit.knee_tokens - fit.knee_error_tokens;
+}
+
+static const char *why_alike(const struct lab_source *source, double ratio, int context) {
+    static const double alike = 1.1; // closer than that no eye tells them apart
+    if (ratio >= alike || ratio <= 1 / alike)
+        return "";
+    return is_all_flat(source, context) ? " Left of the knee a longer pass is no slower."
+                                        : " Hardly a difference at this length.";
+}
+
+static void say_cache(struct plot *plot, const struct lab_source *source, const struct answer *with,
+                      const struct answer *without) {
+    int count = with->count < without->count ? with->count : without->count;
+    double with_ns = token_ns(with, count - 1), without_ns = token_ns(without, count - 1);
+    double ratio = with_ns > 0 ? without_ns / with_ns : 0;
+    int different = first_difference(with, without, count);
+    struct lab_text same = {.text = "the same tokens"};
+    if (different >= 0)
+        lab_say(same.text, sizeof same.text, "other tokens from number %d on", different + 1);
+    lab_say(plot->caption, sizeof plot->caption,
+            "%s: %s with the cache, %s without (%.*f\xC3\x97), %s.%s", lab_tokens(count).text,
+            lab_time(with_ns).text, lab_time(without_ns).text, ratio < 10 ? 1 : 0, ratio, same.text,
+            why_alike(source, ratio, with->run->info.prompt_tokens + count));
+}
+
+static bool put_cache_missing(struct plot *plot, const struct lab_source *source,
+                              const struct answer *with, const struct answer *without) {
+    const char *message = NULL;
+    if (lab_is_lesson(source->run))
+        message = "switch to the measured clock (U) to see measured points";
+    else if (with->count == 0)
+        message = source->is_measuring || (with->run && with->run->state == RUN_OPEN)
+                      ? "measuring"
+                      : "no run has been measured yet";
+    else if (!lab_is_measured(with->run))
+        message = "this run is modelled; without a cache there is nothing measured";
+    else if (without->count == 0)
+        message = "without a cache it has not been measured yet";
+    else if (!lab_is_measured(without->run) ||
+             without->run->info.prompt_tokens != with->run->info.prompt_tokens)
+        message = "without a cache these lengths have not been measured";
+    if (message)
+        lab_say(plot->message, sizeof plot->message, "%s", message);
+    return message;
+}
+
+static struct answer answer_of(const struct run *run, int64_t t_ns) {
+    return (struct answer){.run = run, .count = run ? lab_answers(run, t_ns) : 0};
+}
+
+void lab_put_cache(struct plot *plot, const struct lab_source *source) {
+    struct answer with = answer_of(source->run, source->t_ns);
+    struct answer without = answer_of(source->uncached, INT64_MAX);
+    lab_say(plot->title, sizeof plot->title, "With and without a KV cache");
+    if (put_cache_missing(plot, source, &with, &without))
+        return;
+    lab_say(plot->origin, sizeof plot->origin, "both measured");
+    plot->origin_tone = TONE_READ;
+    put_axes(plot, &with, &without);
+    put_times(plot, &with, PLOT_DOTS,
+              with.run->info.cold ? "with a cache, cold run" : "with a cache");
+    put_times(plot, &without, PLOT_SQUARE, "without: all computed again");
+    say_cache(plot, source, &with, &without);
+}
+
+// --- The run shown and the one it is compared with ---
+
+static void say_pair(struct plot *plot, const struct answer *a, const struct answer *b,
+                     const char *name) {
+    const struct run_info *info = &a->run->info;
+    int count = a->count < b->count ? a->count : b->count;
+    int64_t first_ns = run_ttft_ns(a->run), other_first_ns = run_ttft_ns(b->run);
+    int64_t last_ns = run_answer_ns(a->run, count - 1);
+    int64_t other_ns = run_answer_ns(b->run, count - 1);
+    lab_say(plot->caption, sizeof plot->caption,
+            "First token: this run %s, %s %s. Token %s: %s and %s.",
+            lab_run_time(info, first_ns).text, name, lab_run_time(info, other_first_ns).text,
+            lab_count(count).text, lab_run_time(info, last_ns).text,
+            lab_run_time(info, other_ns).text);
+}
+
+static void put_pair_origin(struct plot *plot, const struct run *a, const struct run *b) {
+    bool is_both = lab_is_measured(a) && lab_is_measured(b);
+    lab_say(plot->origin, sizeof plot->origin, "%s",
+            lab_is_lesson(a)                           ? "lesson units"
+            : is_both                                  ? "both measured"
+            : lab_is_measured(a) || lab_is_measured(b) ? "measured and modelled"
+                                                       : "modelled");
+    plot->origin_tone = is_both ? TONE_READ : TONE_QUIET;
+}
+
+static bool put_pair_missing(struct plot *plot, const struct lab_source *source,
+                             const struct answer *a, const struct answer *b) {
+    const char *message = NULL;
+    if (!source->kept)
+        message = source->run ? "K keeps this run for comparison" : "no run to compare yet";
+    else if (b->count == 0)
+        message = "the run to compare with has no answer";
+    else if (a->count == 0)
+        message = source->is_measuring || (a->run && a->run->state == RUN_OPEN)
+                      ? "measuring"
+                      : "no run to compare yet";
+    else if (!lab_has_one_clock(a->run, b->run))
+        message = "only one of the two is in lesson units: there is no common scale";
+    if (message)
+        lab_say(plot->message, sizeof plot->message, "%s", message);
+    return message;
+}
+
+void lab_put_pair(struct plot *plot, const struct lab_source *source) {
+    struct answer shown = answer_of(source->run, source->t_ns);
+    struct answer kept = answer_of(source->kept, INT64_MAX);
+    struct lab_text name = lab_name(source);
+    lab_say(plot->title, sizeof plot->title, "Two runs, token by token");
+    if (put_pair_missing(plot, source, &shown, &kept))
+        return;
+    put_pair_origin(plot, shown.run, kept.run);
+    put_axes(plot, &shown, &kept);
+    put_times(plot, &shown, PLOT_DOTS, "this run");
+    put_times(plot, &kept, PLOT_SQUARE, name.text);
+    say_pair(plot, &shown, &kept, name.text);
+}

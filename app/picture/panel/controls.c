@@ -1,0 +1,139 @@
+// Which controls a panel has, in order, and what they show. The order is what the
+// keyboard goes through and what panel_target answers from.
+#include "app/picture/panel/parts.h"
+
+#include <stdio.h>
+
+// --- Which ---
+
+int panel_targets(enum panel_target out[PANEL_MAX_CONTROLS], const struct panel_seen *seen) {
+    static const struct {
+        unsigned flag;
+        enum panel_target first, second; // a question comes with its button, or not at all
+    } rows[] = {
+        {LESSON_SPLIT, TARGET_SPLIT, TARGET_SPLIT_DONE},
+        {LESSON_PROMPT, TARGET_PROMPT, TARGET_NONE},
+        {LESSON_ANSWER, TARGET_ANSWER, TARGET_NONE},
+        {LESSON_COUNTING, TARGET_COUNTING, TARGET_NONE},
+    };
+    int count = 0;
+    if (seen->source->side == SIDE_PREDICT) {
+        out[count++] = TARGET_TTFT;
+        out[count++] = TARGET_DECODE;
+        out[count++] = TARGET_GUESS_DONE;
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        int needs = rows[i].second == TARGET_NONE ? 1 : 2;
+        if (!(seen->page.shows & rows[i].flag) || count + needs > PANEL_MAX_CONTROLS)
+            continue;
+        out[count++] = rows[i].first;
+        if (needs == 2)
+            out[count++] = rows[i].second;
+    }
+    return count;
+}
+
+// --- Lengths ---
+
+// The knob stands where the hand put it; a hollow mark says what is still on screen
+// while the run for it is being measured.
+static void put_length(struct panel_control *out, const struct panel_seen *seen, int asked,
+                       int on_screen, int longest) {
+    bool is_chosen = asked > 0;
+    int length = is_chosen ? asked : on_screen;
+    char count[PANEL_WORD_BYTES];
+    out->kind = CONTROL_SLIDER;
+    out->is_off = !seen->source->can_measure;
+    out->ppm = panel_ppm_of(length, longest);
+    panel_count(count, length);
+    const char *key = seen->source->is_measuring && length != on_screen ? "slider.measuring"
+                      : seen->run->info.origin == RUN_MODELLED && length == on_screen
+                          ? "slider.modelled"
+                          : "slider.tokens";
+    panel_say(out->value, sizeof out->value, seen, key,
+              (const char *const[]){"count", count, NULL});
+    if (length == on_screen)
+        return;
+    panel_count(count, on_screen);
+    out->mark_ppm = panel_ppm_of(on_screen, longest);
+    panel_say(out->mark_label, sizeof out->mark_label, seen, "slider.shown",
+              (const char *const[]){"count", count, NULL});
+}
+
+static void put_prompt(struct panel_control *out, const struct panel_seen *seen) {
+    const struct panel_source *source = seen->source;
+    out->tone = TONE_PREFILL;
+    panel_say(out->label, sizeof out->label, seen, "slider.prompt", NULL);
+    put_length(out, seen, source->prompt_tokens, seen->run->info.prompt_tokens,
+               source->longest_prompt);
+}
+
+// An answer that goes to its end token has no length that anybody asked for: the knob
+// stands at the most there may be.
+static void put_answer(struct panel_control *out, const struct panel_seen *seen) {
+    const struct panel_source *source = seen->source;
+    out->tone = TONE_DECODE;
+    panel_say(out->label, sizeof out->label, seen, "slider.answer", NULL);
+    put_length(out, seen, source->answer_tokens, seen->run->info.answer_limit,
+               source->longest_answer);
+    if (source->answer_tokens <= 0 && seen->run->info.origin != RUN_LESSON)
+        panel_say(out->value, sizeof out->value, seen, "slider.to_end", NULL);
+}
+
+// --- The others ---
+
+static void put_counting(struct panel_control *out, const struct panel_seen *seen) {
+    out->kind = CONTROL_SWITCH;
+    out->tone = TONE_PREFILL;
+    out->ppm = seen->run->info.counting == RUN_CHARGED ? VIEW_PPM : 0;
+    panel_say(out->label, sizeof out->label, seen, "switch.engine", NULL);
+    panel_say(out->value, sizeof out->value, seen, "switch.lesson", NULL);
+}
+
+static void put_button(struct panel_control *out, const struct panel_seen *seen, const char *key) {
+    out->kind = CONTROL_BUTTON;
+    out->tone = TONE_INK;
+    panel_say(out->label, sizeof out->label, seen, key, NULL);
+}
+
+static void put_control(struct panel_control *out, const struct panel_seen *seen,
+                        enum panel_target target) {
+    switch (target) {
+    case TARGET_PROMPT:
+        put_prompt(out, seen);
+        break;
+    case TARGET_ANSWER:
+        put_answer(out, seen);
+        break;
+    case TARGET_COUNTING:
+        put_counting(out, seen);
+        break;
+    case TARGET_SPLIT:
+        panel_split_control(out, seen);
+        break;
+    case TARGET_SPLIT_DONE:
+        put_button(out, seen, seen->guess.is_split_set ? "split.again" : "split.button");
+        break;
+    case TARGET_TTFT:
+        panel_ttft_control(out, seen);
+        break;
+    case TARGET_DECODE:
+        panel_decode_control(out, seen);
+        break;
+    case TARGET_GUESS_DONE:
+        put_button(out, seen, seen->guess.stage == GUESS_SET ? "predict.again" : "predict.button");
+        break;
+    case TARGET_NONE:
+        break;
+    }
+}
+
+void panel_put_controls(struct panel *out, const struct panel_seen *seen) {
+    enum panel_target targets[PANEL_MAX_CONTROLS];
+    out->control_count = panel_targets(targets, seen);
+    for (int i = 0; i < out->control_count; i++) {
+        struct panel_control *control = &out->controls[i];
+        *control = (struct panel_control){.mark_ppm = -1, .is_focused = i == seen->source->focus};
+        put_control(control, seen, targets[i]);
+    }
+}

@@ -1,0 +1,129 @@
+// The two lists: the log (every event with its time and words, the same events as the
+// clock's marks) and the glossary (terms, the focused one explained above).
+#include "app/picture/panel/parts.h"
+
+#include "compute/model/gguf.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// --- What a line stands for ---
+
+int64_t panel_log_ns(const struct run *run, int line) {
+    return line < 0 ? -1 : run_event_ns(run, line);
+}
+
+int panel_log_line_at(const struct run *run, int64_t t_ns) {
+    return run_event_at(run, t_ns);
+}
+
+// The first of `total` lines that is kept so that the focus stands in the middle.
+static int first_kept(int total, int focus) {
+    int first = focus - PANEL_MAX_LINES / 2;
+    if (first > total - PANEL_MAX_LINES)
+        first = total - PANEL_MAX_LINES;
+    return first < 0 ? 0 : first;
+}
+
+// --- The log ---
+
+// A token in the language's quotes, or the bare name of a control token; one without is called as on
+// the stage.
+static void put_token(char *out, size_t bytes, const struct panel_seen *seen, int token) {
+    const struct run *run = seen->run;
+    static const char space[] = "\xE2\x96\x81"; // SentencePiece's
+    enum { SPACE_BYTES = sizeof space - 1 };
+    size_t length = 0;
+    const char *text = run_token_text(run, token, &length);
+    size_t skip = 0;
+    if (length > SPACE_BYTES && memcmp(text, space, SPACE_BYTES) == 0)
+        skip = SPACE_BYTES;
+    else if (length > 1 && text[0] == ' ')
+        skip = 1;
+    if (run->tokens[token].is_control && length == 0) {
+        snprintf(out, bytes,
+                 "\xE2\x9F\xA8"
+                 "control\xE2\x9F\xA9");
+        return;
+    }
+    char safe[PANEL_WORD_BYTES];
+    gguf_printable(safe, sizeof safe, (struct gguf_string){text + skip, length - skip});
+    if (run->tokens[token].is_control)
+        snprintf(out, bytes, "%s", safe);
+    else
+        panel_say(out, bytes, seen, "log.quoted", (const char *const[]){"text", safe, NULL});
+}
+
+static const char *key_of(const struct panel_seen *seen, int event) {
+    const struct run *run = seen->run;
+    const struct run_pass *pass = &run->passes[event - 1];
+    bool is_whole = pass->first_column + pass->column_count >= run->info.prompt_tokens;
+    if (pass->phase == RUN_PREFILL)
+        return !is_whole ? "log.chunk" : pass->yields < 0 ? "log.prefill" : "log.prefill_token";
+    if (pass->column_count == 0)
+        return "log.charged";
+    // Which one is the last can be said at the end only.
+    bool is_over = seen->at_end && run->state == RUN_COMPLETE;
+    return is_over && event == run_events(run) - 1 ? "log.end" : "log.token";
+}
+
+// Of an event to come only its time and kind are known: the token is dots.
+static void put_event(struct panel_line *out, const struct panel_seen *seen, int event) {
+    const struct run *run = seen->run;
+    char count[PANEL_WORD_BYTES], number[PANEL_WORD_BYTES], text[2 * PANEL_WORD_BYTES];
+    *out = (struct panel_line){.tone = TONE_QUIET, .is_past = event <= seen->passes_done};
+    panel_time(out->time, sizeof out->time, run, run_event_ns(run, event));
+    if (event == 0) {
+        out->is_past = seen->t_ns >= 0;
+        panel_count(count, run->info.prompt_tokens);
+        panel_say(out->text, sizeof out->text, seen, "log.request",
+                  (const char *const[]){"count", count, NULL});
+        return;
+    }
+    const struct run_pass *pass = &run->passes[event - 1];
+    out->tone = pass->phase == RUN_PREFILL ? TONE_PREFILL : TONE_DECODE;
+    panel_count(count, pass->column_count);
+    panel_count(number, pass->yields + 1);
+    snprintf(text, sizeof text, "\xE2\x80\xA6");
+    if (out->is_past && pass->yields >= 0)
+        put_token(text, sizeof text, seen, run->info.prompt_tokens + pass->yields);
+    panel_say(out->text, sizeof out->text, seen, key_of(seen, event),
+              (const char *const[]){"count", count, "number", number, "text", text, NULL});
+}
+
+void panel_put_log(struct panel *out, const struct panel_seen *seen) {
+    int total = run_events(seen->run), focus = seen->source->list_focus;
+    panel_say(out->title, sizeof out->title, seen, "title.log", NULL);
+    panel_say(out->foot, sizeof out->foot, seen, "log.hint", NULL);
+    if (focus < 0)
+        focus = panel_log_line_at(seen->run, seen->t_ns);
+    focus = focus < 0 ? 0 : focus >= total ? total - 1 : focus;
+    int first = first_kept(total, focus);
+    out->line_count = total - first < PANEL_MAX_LINES ? total - first : PANEL_MAX_LINES;
+    out->line_focus = focus - first;
+    for (int i = 0; i < out->line_count; i++)
+        put_event(&out->lines[i], seen, first + i);
+}
+
+// --- The glossary ---
+
+void panel_put_glossary(struct panel *out, const struct panel_seen *seen) {
+    int total = lesson_terms(seen->lesson), focus = seen->source->list_focus;
+    panel_say(out->title, sizeof out->title, seen, "title.glossary", NULL);
+    panel_say(out->foot, sizeof out->foot, seen, "glossary.hint", NULL);
+    if (total == 0)
+        return;
+    focus = focus < 0 ? 0 : focus >= total ? total - 1 : focus;
+    struct lesson_term term = lesson_term(seen->lesson, focus);
+    struct panel_block *block = panel_add_block(out, seen, NULL);
+    snprintf(block->heading, sizeof block->heading, "%s", term.name);
+    snprintf(block->text, sizeof block->text, "%s", term.text);
+    int first = first_kept(total, focus);
+    out->line_count = total - first < PANEL_MAX_LINES ? total - first : PANEL_MAX_LINES;
+    out->line_focus = focus - first;
+    for (int i = 0; i < out->line_count; i++) {
+        struct panel_line *line = &out->lines[i];
+        *line = (struct panel_line){.tone = TONE_INK, .is_past = true};
+        snprintf(line->text, sizeof line->text, "%s", lesson_term(seen->lesson, first + i).name);
+    }
+}

@@ -1,0 +1,155 @@
+// Token bytes to something that can be drawn: U+2581 and other white space become
+// visible, control tokens get angle brackets, bytes that are not whole UTF-8 are
+// shown as hex until the byte that completes them has come.
+#include "app/picture/scene/parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char LEAD[] = "\xE2\x96\x81"; // U+2581, SentencePiece's space
+enum { LEAD_BYTES = 3, MAX_SEQUENCE = 4 };
+
+static bool is_valid_utf8(const char *s, size_t n) {
+    for (size_t i = 0; i < n;) {
+        size_t bytes = run_utf8_length(s + i, n - i);
+        if (bytes == 0)
+            return false;
+        i += bytes;
+    }
+    return true;
+}
+
+// Appends `n` bytes at `at`, keeping room for an ellipsis; false when cut.
+static bool append(struct view_token *out, size_t *at, const char *s, size_t n) {
+    enum { ELLIPSIS_BYTES = 3 };
+    if (*at + n + ELLIPSIS_BYTES + 1 > sizeof out->text) {
+        memcpy(out->text + *at, "\xE2\x80\xA6", ELLIPSIS_BYTES + 1);
+        return false;
+    }
+    memcpy(out->text + *at, s, n);
+    *at += n;
+    out->text[*at] = '\0';
+    return true;
+}
+
+// What stands for a white space or control character, NULL = itself.
+static const char *sign_of(const unsigned char *s, size_t bytes) {
+    if (bytes == LEAD_BYTES && memcmp(s, LEAD, LEAD_BYTES) == 0)
+        return "\xE2\x90\xA3"; // open box
+    if (bytes == 2 && s[0] == 0xC2 && s[1] < 0xA0)
+        return "\xE2\x90\xA6"; // C1 control: symbol for "no such character"
+    if (bytes != 1 || (s[0] > 0x20 && s[0] != 0x7F))
+        return NULL;
+    switch (s[0]) {
+    case ' ':
+        return "\xE2\x90\xA3";
+    case '\n':
+    case '\r':
+        return "\xE2\x8F\x8E"; // return symbol
+    case '\t':
+        return "\xE2\x87\xA5"; // rightwards arrow to bar
+    default:
+        return "\xE2\x90\xA6";
+    }
+}
+
+// Hex, because `n` bytes are not whole text: "E2 96".
+static void put_hex(struct view_token *out, const unsigned char *s, size_t n) {
+    out->look = TOKEN_BYTES;
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++) {
+        char hex[4];
+        int length = snprintf(hex, sizeof hex, "%s%02X", i ? " " : "", s[i]);
+        if (!append(out, &at, hex, (size_t)length))
+            return;
+    }
+}
+
+static void put_text(struct view_token *out, const unsigned char *s, size_t n) {
+    size_t at = 0, i = 0;
+    bool is_blank = true;
+    if (n > LEAD_BYTES && memcmp(s, LEAD, LEAD_BYTES) == 0) {
+        out->leading_space = 1;
+        i = LEAD_BYTES;
+    } else if (n > 1 && s[0] == ' ') {
+        out->leading_space = 1;
+        i = 1;
+    }
+    for (; i < n;) {
+        size_t bytes = run_utf8_length((const char *)s + i, n - i);
+        const char *sign = sign_of(s + i, bytes);
+        is_blank = is_blank && sign != NULL;
+        const char *piece = sign ? sign : (const char *)s + i;
+        if (!append(out, &at, piece, sign ? strlen(sign) : bytes))
+            break;
+        i += bytes;
+    }
+    out->look = is_blank ? TOKEN_BLANK : TOKEN_WORD;
+}
+
+// "<s>" to the same in mathematical angle brackets; "</s>" and other ends "end".
+static void put_control(struct view_token *out, const char *s, size_t n) {
+    out->look = TOKEN_CONTROL;
+    char name[16] = "";
+    if (n >= 3 && s[0] == '<' && s[n - 1] == '>' && n - 2 < sizeof name) {
+        memcpy(name, s + 1, n - 2);
+        name[n - 2] = '\0';
+    }
+    for (char *c = name; *c; c++)
+        if (*c < 0x21 || *c > 0x7E)
+            name[0] = '\0';
+    const char *shown = name[0] == '/' ? "end" : name[0] ? name : "control";
+    snprintf(out->text, sizeof out->text, "\xE2\x9F\xA8%s\xE2\x9F\xA9", shown);
+}
+
+// Joins byte tokens: if token `last` completes a character begun in the tokens
+// before it, it bears the character and they bear a mark of continuation.
+static void join_bytes(struct view *view, const struct run *run, int last) {
+    unsigned char joined[MAX_SEQUENCE];
+    int count = 0;
+    for (int back = 0; back < MAX_SEQUENCE && last - back >= 0; back++) {
+        size_t bytes = 0;
+        const char *s = run_token_text(run, last - back, &bytes);
+        if (bytes != 1 || view->tokens[last - back].look != TOKEN_BYTES)
+            return;
+        memmove(joined + 1, joined, (size_t)count);
+        joined[0] = (unsigned char)s[0];
+        count++;
+        if (run_utf8_length((const char *)joined, (size_t)count) != (size_t)count)
+            continue;
+        for (int i = 1; i < count; i++)
+            snprintf(view->tokens[last - i].text, VIEW_TOKEN_BYTES, "\xE2\x8B\xAF");
+        view->tokens[last].text[0] = '\0';
+        put_text(&view->tokens[last], joined, (size_t)count);
+        return;
+    }
+}
+
+void scene_token(struct view_token *out, const char *text, size_t bytes, bool is_control) {
+    *out = (struct view_token){.look = TOKEN_WORD};
+    if (is_control)
+        put_control(out, text, bytes);
+    else if (bytes > 0 && is_valid_utf8(text, bytes))
+        put_text(out, (const unsigned char *)text, bytes);
+    else
+        put_hex(out, (const unsigned char *)text, bytes);
+}
+
+void scene_put_tokens(struct view *view, const struct scene_seen *seen) {
+    const struct run *run = seen->run;
+    int count = run->info.prompt_tokens + seen->answers;
+    if (count > VIEW_MAX_TOKENS) {
+        view->dropped += count - VIEW_MAX_TOKENS;
+        count = VIEW_MAX_TOKENS;
+    }
+    view->token_count = count;
+    for (int i = 0; i < count; i++) {
+        size_t bytes = 0;
+        const char *s = run_token_text(run, i, &bytes);
+        struct view_token *out = &view->tokens[i];
+        scene_token(out, s, bytes, run->tokens[i].is_control);
+        out->is_prefill = i == run->info.prompt_tokens && run->info.counting == RUN_ENGINE;
+        if (out->look == TOKEN_BYTES)
+            join_bytes(view, run, i);
+    }
+}

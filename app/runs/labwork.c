@@ -1,0 +1,196 @@
+// See labwork.h.
+#include "app/runs/labwork.h"
+
+#include "compute/base/why.h"
+#include "compute/file/runfile.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SWEEP_REPEATS = 5, UNCACHED_REPEATS = 3 };
+#define SWEEP_BUDGET_NS INT64_C(20000000000)
+#define UNCACHED_BUDGET_NS INT64_C(3000000000)
+#define FLOORS_BUDGET_NS INT64_C(200000000)
+
+void labwork_clear(struct labwork *work) {
+    run_destroy(work->uncached);
+    run_destroy(work->kept);
+    *work = (struct labwork){0};
+}
+
+static void put_kept(struct labwork *work, struct run *run, const char *name) {
+    run_destroy(work->kept);
+    work->kept = run;
+    snprintf(work->kept_name, sizeof work->kept_name, "%s", name);
+}
+
+bool labwork_load_kept(struct labwork *work, const char *path, char why[256]) {
+    struct run *run = NULL;
+    if (!runfile_load(&run, path, why))
+        return false;
+    if (run->state != RUN_COMPLETE) {
+        run_destroy(run);
+        return why_set(why, "%.160s holds no finished answer to compare with", path);
+    }
+    const char *slash = strrchr(path, '/');
+    put_kept(work, run, slash ? slash + 1 : path);
+    return true;
+}
+
+bool labwork_keep(struct labwork *work, const struct run *run, char why[256]) {
+    struct run *copy = NULL;
+    if (run->state != RUN_COMPLETE)
+        return why_set(why, "only a finished run can be kept");
+    if (!run_copy(&copy, run, why))
+        return false;
+    put_kept(work, copy, "kept");
+    return true;
+}
+
+void labwork_take(struct labwork *work, const struct runfile_extras *extras) {
+    const struct sweep *sweep = &extras->sweep;
+    work->sweep = *sweep;
+    work->floors = extras->floors;
+    work->is_sweep_whole = sweep->prefill_count > 0;
+    if (work->is_sweep_whole)
+        work->longest = sweep->prefill[sweep->prefill_count - 1].tokens;
+}
+
+unsigned labwork_wants(int page) {
+    static const unsigned pages[] = {LABWORK_FLOORS | LABWORK_SWEEP, LABWORK_SWEEP,
+                                     LABWORK_UNCACHED | LABWORK_SWEEP};
+    return page >= 0 && page < (int)(sizeof pages / sizeof pages[0]) ? pages[page] : 0;
+}
+
+// The longest prompt that a sweep goes to: what the context holds beside a short answer.
+static int longest_prompt(const struct source *source) {
+    enum { STEPS = 8 };
+    int room = engine_context(source->engine) - STEPS;
+    return room < 1024 ? room : 1024;
+}
+
+static bool start_sweep(struct labwork *work, struct source *source, const struct options *options,
+                        char *why) {
+    struct prompt prompt = {0};
+    int longest = longest_prompt(source);
+    work->longest = longest;
+    if (!prompt_of_length(&prompt, engine_tokenizer(source->engine), longest, why))
+        return false;
+    struct engine_sweep_request request = {
+        .prompt = prompt.ids,
+        .prompt_count = prompt.count,
+        .repeats = SWEEP_REPEATS,
+        .budget_ns = SWEEP_BUDGET_NS,
+    };
+    (void)options;
+    bool ok = engine_start_sweep(source->engine, &request, why);
+    prompt_clear(&prompt);
+    return ok;
+}
+
+static bool start_floors(struct labwork *work, struct source *source, const struct options *options,
+                         char *why) {
+    (void)work;
+    struct engine_request request = source_request(source, options, MEASURE_MIN_REPEATS);
+    request.budget_ns = FLOORS_BUDGET_NS;
+    request.wants_floors = true;
+    return engine_start(source->engine, &request, why);
+}
+
+static bool start_uncached(struct labwork *work, struct source *source,
+                           const struct options *options, char *why) {
+    (void)work;
+    struct engine_request request = source_request(source, options, UNCACHED_REPEATS);
+    request.budget_ns = UNCACHED_BUDGET_NS;
+    request.without_cache = true;
+    return engine_start(source->engine, &request, why);
+}
+
+static unsigned missing(const struct labwork *work) {
+    unsigned bits = 0;
+    bits |= work->is_sweep_whole ? 0u : LABWORK_SWEEP;
+    bits |= work->floors.is_measured ? 0u : LABWORK_FLOORS;
+    bits |= work->uncached ? 0u : LABWORK_UNCACHED;
+    return bits & ~work->given_up;
+}
+
+void labwork_start(struct labwork *work, struct source *source, const struct options *options,
+                   unsigned wants) {
+    static const struct {
+        unsigned bit;
+        bool (*start)(struct labwork *work, struct source *source, const struct options *options,
+                      char *why);
+    } jobs[] = {
+        {LABWORK_FLOORS, start_floors},
+        {LABWORK_UNCACHED, start_uncached},
+        {LABWORK_SWEEP, start_sweep},
+    };
+    wants &= missing(work);
+    for (size_t i = 0; i < sizeof jobs / sizeof jobs[0] && !work->doing; i++) {
+        if (!(wants & jobs[i].bit))
+            continue;
+        if (jobs[i].start(work, source, options, work->trouble))
+            work->doing = jobs[i].bit;
+        else
+            work->given_up |= jobs[i].bit;
+    }
+}
+
+static void take_measured(struct labwork *work, struct source *source) {
+    struct measure_result result;
+    if (!engine_take(source->engine, &result))
+        return;
+    if (work->doing == LABWORK_FLOORS)
+        work->floors = result.floors;
+    if (work->doing == LABWORK_FLOORS && !result.floors.is_measured)
+        work->given_up |= LABWORK_FLOORS;
+    if (work->doing == LABWORK_UNCACHED) {
+        run_destroy(work->uncached);
+        work->uncached = result.shown;
+        result.shown = NULL;
+        if (!work->uncached)
+            work->given_up |= LABWORK_UNCACHED;
+    }
+    measure_clear(&result);
+}
+
+bool labwork_poll(struct labwork *work, struct source *source) {
+    struct engine_status status;
+    if (!work->doing)
+        return false;
+    engine_poll(source->engine, &status);
+    bool has_moved = status.done != work->done || status.total != work->total;
+    work->done = status.done;
+    work->total = status.total;
+    if (work->doing == LABWORK_SWEEP)
+        engine_sweep_points(source->engine, &work->sweep);
+    if (status.stage == ENGINE_FAILED) {
+        snprintf(work->trouble, sizeof work->trouble, "%s", status.why);
+        work->given_up |= work->doing;
+    } else if (status.stage != ENGINE_DONE) {
+        return has_moved;
+    } else if (work->doing == LABWORK_SWEEP) {
+        work->is_sweep_whole = true;
+    } else {
+        take_measured(work, source);
+    }
+    work->doing = 0;
+    return true;
+}
+
+void labwork_fit(struct labwork *work, const struct model_shape *shape, const struct run *run) {
+    struct backend_rates rates = work->floors.rates;
+    if (!work->floors.is_measured || !shape)
+        return;
+    floors_of(&work->floors, shape, run, &rates, run_prefill_ns(run), run_tpot_ns(run));
+}
+
+void labwork_interrupt(struct labwork *work) {
+    work->doing = 0;
+}
+
+void labwork_forget_run(struct labwork *work) {
+    run_destroy(work->uncached);
+    work->uncached = NULL;
+    work->given_up &= ~(unsigned)LABWORK_UNCACHED;
+}

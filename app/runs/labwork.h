@@ -1,0 +1,63 @@
+// What Lab mode has measured besides the run on screen: the sweep over lengths, the
+// device's roofs, the same answer without a cache, and the run that was kept to
+// compare with. One thing at a time on the one engine there is, and only while nothing
+// else is being measured: the user's own request comes first and takes the engine away.
+// Thread: the window's.
+#ifndef APP_RUNS_LABWORK_H
+#define APP_RUNS_LABWORK_H
+
+#include "app/runs/source.h"
+#include "compute/engine/engine.h"
+#include "compute/measure/sweep.h"
+
+enum {
+    LABWORK_SWEEP = 1 << 0,
+    LABWORK_FLOORS = 1 << 1,
+    LABWORK_UNCACHED = 1 << 2,
+};
+
+struct labwork {
+    struct sweep sweep;   // points so far
+    bool is_sweep_whole;  // all of them
+    struct floors floors; // is_measured: the device's rates, and what they mean for the run
+                          // shown, see labwork_fit
+    int longest;          // the longest prompt of the sweep
+    struct run *uncached; // owned; NULL = not measured for this run
+    struct run *kept;     // owned; NULL = none
+    char kept_name[96];
+    unsigned doing;    // LABWORK_ bit of what the engine measures now, 0 = nothing
+    unsigned given_up; // what failed; `trouble` says why
+    int done, total;   // of it
+    char trouble[256];
+};
+
+void labwork_clear(struct labwork *work); // frees; a zeroed one is fine
+
+// A run to compare with: of a file, or a copy of the one on screen.
+bool labwork_load_kept(struct labwork *work, const char *path, char why[256]);
+bool labwork_keep(struct labwork *work, const struct run *run, char why[256]);
+
+// What a saved run brings along: its sweep and its roofs, where it has them.
+void labwork_take(struct labwork *work, const struct runfile_extras *extras);
+
+// What a page of Lab needs.
+unsigned labwork_wants(int page);
+
+// Starts the first of `wants` that is missing. The engine must be idle. `options` are
+// those of the run shown: what is measured without a cache is the same answer.
+void labwork_start(struct labwork *work, struct source *source, const struct options *options,
+                   unsigned wants);
+
+// Takes what the engine has by now. True: something changed.
+bool labwork_poll(struct labwork *work, struct source *source);
+
+// Floors are those of one run: brings them to the one that is shown now. `shape` NULL (no
+// model here): they stay those of the file's run.
+void labwork_fit(struct labwork *work, const struct model_shape *shape, const struct run *run);
+
+// The engine is needed for something else, or another run came: what belonged to the
+// old one goes.
+void labwork_interrupt(struct labwork *work);
+void labwork_forget_run(struct labwork *work);
+
+#endif

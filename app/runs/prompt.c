@@ -1,0 +1,218 @@
+// See prompt.h.
+#include "app/runs/prompt.h"
+
+#include "compute/base/assets.h"
+#include "compute/base/why.h"
+#include "compute/run/run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+// --- Texts ---
+
+// The whole of a text file, NUL-terminated. Owner: the caller, free().
+static char *read_text(const char *path, size_t *bytes, char *why) {
+    bool is_stdin = strcmp(path, "-") == 0;
+    FILE *file = is_stdin ? stdin : fopen(path, "rb");
+    char *text = malloc(TOKENIZER_MAX_TEXT_BYTES + 2);
+    bool ok = false;
+    if (!file) {
+        why_set(why, "cannot read %.160s: %s. Check the name.", path, strerror(errno));
+        goto out;
+    }
+    if (!text) {
+        why_set(why, "no memory for a prompt.");
+        goto out;
+    }
+    *bytes = fread(text, 1, TOKENIZER_MAX_TEXT_BYTES + 1, file);
+    if (ferror(file))
+        why_set(why, "cannot read %.160s: %s. Is it a text file?", path, strerror(errno));
+    else if (*bytes > TOKENIZER_MAX_TEXT_BYTES)
+        why_set(why, "%.160s is longer than %d bytes. Take a shorter text.", path,
+                TOKENIZER_MAX_TEXT_BYTES);
+    else if (memchr(text, '\0', *bytes))
+        why_set(why, "%.160s is no text: it has a zero byte. Give a UTF-8 text file.", path);
+    else
+        ok = true;
+out:
+    if (file && !is_stdin)
+        fclose(file);
+    if (!ok) {
+        free(text);
+        return NULL;
+    }
+    text[*bytes] = '\0';
+    return text;
+}
+
+// Lines trimmed, empty ones dropped, the rest joined by one space, in place.
+static size_t join_lines(char *text) {
+    size_t used = 0;
+    char *line = text;
+    while (*line) {
+        size_t length = strcspn(line, "\n");
+        char *next = line + length + (line[length] == '\n');
+        while (length && strchr(" \t\r", line[0])) {
+            line++;
+            length--;
+        }
+        while (length && strchr(" \t\r", line[length - 1]))
+            length--;
+        if (length && used)
+            text[used++] = ' ';
+        memmove(text + used, line, length);
+        used += length;
+        line = next;
+    }
+    text[used] = '\0';
+    return used;
+}
+
+// --- Ids ---
+
+static bool encode(struct prompt *out, const struct tokenizer *tokenizer, const char *text,
+                   size_t bytes, bool with_bos, char *why) {
+    size_t capacity = tokenizer_encode_bound(bytes);
+    out->ids = malloc((capacity ? capacity : 1) * sizeof out->ids[0]);
+    if (!out->ids)
+        return why_set(why, "no memory for a prompt of %zu bytes.", bytes);
+    out->count = tokenizer_encode(tokenizer, out->ids, (int)capacity, text, bytes, with_bos, why);
+    if (out->count >= 0)
+        return true;
+    prompt_clear(out);
+    return false;
+}
+
+void prompt_clear(struct prompt *prompt) {
+    free(prompt->ids);
+    *prompt = (struct prompt){0};
+}
+
+bool prompt_from_text(struct prompt *out, const struct tokenizer *tokenizer, const char *text,
+                      size_t bytes, char why[256]) {
+    *out = (struct prompt){0};
+    if (bytes > TOKENIZER_MAX_TEXT_BYTES)
+        return why_set(why, "the prompt is longer than %d bytes. Take a shorter text.",
+                       TOKENIZER_MAX_TEXT_BYTES);
+    if (!encode(out, tokenizer, text, bytes, tokenizer_adds_bos(tokenizer), why))
+        return false;
+    int count = out->count;
+    if (count >= 1 && count < RUN_MAX_TOKENS)
+        return true;
+    prompt_clear(out);
+    if (count < 1)
+        return why_set(why, "the prompt has no token. Give --prompt a text.");
+    return why_set(why, "the prompt has %d tokens, and a run holds %d. Take a shorter text.", count,
+                   RUN_MAX_TOKENS - 1);
+}
+
+// Copies the last `count` ids of `from`, repeated as often as it takes, to `to`.
+static void copy_end(int32_t *to, int count, const struct prompt *from) {
+    for (int i = 0; i < count; i++)
+        to[count - 1 - i] = from->ids[from->count - 1 - i % from->count];
+}
+
+// The parts, each tokenised with its leading space as it stands in the whole.
+struct parts {
+    struct prompt instruction; // begin token included where there is one
+    struct prompt policy, question;
+};
+
+static void join_parts(struct prompt *out, const struct parts *parts, bool has_bos) {
+    int head = parts->instruction.count, tail = parts->question.count;
+    int room = out->count - head - tail;
+    if (room >= 0) {
+        memcpy(out->ids, parts->instruction.ids, (size_t)head * sizeof out->ids[0]);
+        copy_end(out->ids + head, room, &parts->policy);
+        memcpy(out->ids + head + room, parts->question.ids, (size_t)tail * sizeof out->ids[0]);
+        return;
+    }
+    // Shorter than the default prompt: the begin token and the end of that.
+    int end = out->count < tail + has_bos ? out->count - has_bos : tail;
+    int before = out->count - has_bos - end;
+    if (has_bos)
+        out->ids[0] = parts->instruction.ids[0];
+    copy_end(out->ids + has_bos, before, &parts->instruction);
+    copy_end(out->ids + has_bos + before, end, &parts->question);
+}
+
+bool prompt_build(struct prompt *out, const struct tokenizer *tokenizer, int tokens,
+                  const char *policy, char why[256]) {
+    bool has_bos = tokenizer_adds_bos(tokenizer);
+    struct parts parts = {0};
+    bool ok = false;
+    char *lines = strdup(policy);
+    *out = (struct prompt){0};
+    if (!lines) {
+        why_set(why, "no memory for the policy.");
+        goto out;
+    }
+    size_t bytes = join_lines(lines);
+    ok = encode(&parts.instruction, tokenizer, PROMPT_INSTRUCTION, strlen(PROMPT_INSTRUCTION),
+                has_bos, why) &&
+         encode(&parts.question, tokenizer, PROMPT_QUESTION, strlen(PROMPT_QUESTION), false, why) &&
+         encode(&parts.policy, tokenizer, lines, bytes, false, why);
+    if (ok && (parts.policy.count == 0 || tokens < 1 || tokens >= RUN_MAX_TOKENS))
+        ok = why_set(why, "a prompt of %d tokens cannot be built from a policy of %d tokens.",
+                     tokens, parts.policy.count);
+    if (ok) {
+        out->count = tokens;
+        out->ids = malloc((size_t)tokens * sizeof out->ids[0]);
+        ok = out->ids || why_set(why, "no memory for a prompt of %d tokens.", tokens);
+    }
+    if (ok)
+        join_parts(out, &parts, has_bos);
+out:
+    prompt_clear(&parts.instruction);
+    prompt_clear(&parts.policy);
+    prompt_clear(&parts.question);
+    free(lines);
+    return ok;
+}
+
+bool prompt_of_length(struct prompt *out, const struct tokenizer *tokenizer, int tokens,
+                      char why[256]) {
+    char path[ASSETS_PATH_BYTES];
+    size_t bytes = 0;
+    if (!assets_find(path, "model/policy.txt", why))
+        return false;
+    char *policy = read_text(path, &bytes, why);
+    bool ok = policy && prompt_build(out, tokenizer, tokens, policy, why);
+    free(policy);
+    return ok;
+}
+
+// --prompt-tokens beside a given prompt can only agree with it.
+static bool check_count(struct prompt *prompt, int tokens, char *why) {
+    int count = prompt->count;
+    if (tokens == 0 || tokens == count)
+        return true;
+    prompt_clear(prompt);
+    return why_set(why,
+                   "the given prompt has %d tokens, not the %d of --prompt-tokens. Leave out "
+                   "--prompt-tokens, or leave out the prompt and one of %d tokens is built.",
+                   count, tokens, tokens);
+}
+
+bool prompt_from_options(struct prompt *out, const struct tokenizer *tokenizer,
+                         const struct options *options, char why[256]) {
+    if (options->prompt)
+        return prompt_from_text(out, tokenizer, options->prompt, strlen(options->prompt), why) &&
+               check_count(out, options->prompt_tokens, why);
+    if (!options->prompt_file && options->prompt_tokens > 0)
+        return prompt_of_length(out, tokenizer, options->prompt_tokens, why);
+    if (!options->prompt_file)
+        return prompt_from_text(out, tokenizer, PROMPT_DEFAULT, strlen(PROMPT_DEFAULT), why);
+    size_t bytes = 0;
+    char *text = read_text(options->prompt_file, &bytes, why);
+    if (!text)
+        return false;
+    // The line end that closes a text file is not part of the question.
+    while (bytes && (text[bytes - 1] == '\n' || text[bytes - 1] == '\r'))
+        bytes--;
+    bool ok = prompt_from_text(out, tokenizer, text, bytes, why) &&
+              check_count(out, options->prompt_tokens, why);
+    free(text);
+    return ok;
+}

@@ -1,0 +1,41 @@
+// What is asked, as token ids: the user's text, the default prompt, or a prompt
+// of exactly N tokens. A built prompt is put together from ids, not from text, so
+// that its length is exact for every N: begin token, instruction, the end of the
+// shop's policy cut at a token, question. It knows no model beyond a tokenizer.
+#ifndef APP_RUNS_PROMPT_H
+#define APP_RUNS_PROMPT_H
+
+#include "app/options/options.h"
+#include "compute/model/tokenizer.h"
+
+#define PROMPT_INSTRUCTION "You are a support agent. Answer from the policy."
+#define PROMPT_QUESTION "Where is my parcel?"
+#define PROMPT_DEFAULT PROMPT_INSTRUCTION " " PROMPT_QUESTION
+
+struct prompt {
+    int32_t *ids; // [count], owned
+    int count;    // >= 1
+};
+
+// What the options ask for. Reads --prompt-file and, for a built prompt, the
+// asset model/policy.txt. Owner: prompt_clear.
+bool prompt_from_options(struct prompt *out, const struct tokenizer *tokenizer,
+                         const struct options *options, char why[256]);
+
+// The ids of a text, begin token included where the model has one.
+bool prompt_from_text(struct prompt *out, const struct tokenizer *tokenizer, const char *text,
+                      size_t bytes, char why[256]);
+
+// Exactly `tokens` >= 1 ids, with the asset model/policy.txt.
+bool prompt_of_length(struct prompt *out, const struct tokenizer *tokenizer, int tokens,
+                      char why[256]);
+
+// The same from a policy given as text: its lines, trimmed and joined by one
+// space, cut at the front; repeated when too short. Up to the length of the default
+// prompt it is the begin token and the last tokens of that.
+bool prompt_build(struct prompt *out, const struct tokenizer *tokenizer, int tokens,
+                  const char *policy, char why[256]);
+
+void prompt_clear(struct prompt *prompt); // a zeroed one is fine
+
+#endif

@@ -1,0 +1,492 @@
+// See session.h. Runs are replaced, never changed: a new one is put in place, the
+// old one is kept until the poll after the next so that the window can still ask
+// it where it was.
+#include "app/runs/session.h"
+
+#include "app/runs/source.h"
+#include "compute/base/why.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A measurement that takes longer than this is shown while its first run grows.
+#define LIVE_AFTER_NS INT64_C(1500000000)
+#define MEASURE_BUDGET_NS INT64_C(900000000)
+// A window that has just opened keeps display server and desktop busy for a while.
+#define MEASURE_SETTLE_NS INT64_C(400000000)
+// Answer columns shown while nobody knows how long the answer will be.
+enum { MAX_RETIRED = 16, GUESSED_ANSWER = 8 };
+
+enum opening { OPENING_NOT, OPENING_RUNS, OPENING_DONE, OPENING_FAILED };
+
+struct session {
+    // set once at open
+    struct options options;
+    void (*wake)(void *context);
+    void *wake_context;
+    bool is_replay, is_saved_lesson;
+
+    // the opening thread's, read by others after `opening` says done
+    pthread_t opener;
+    bool has_opener;
+    _Atomic int opening;  // enum opening
+    struct source source; // engine and prompt
+    char opening_why[256];
+
+    // the window thread's
+    struct run *runs[2][2]; // [clock][counting], NULL = not made yet
+    struct run *before;     // a copy of the measured run before, NULL = none
+    struct options asked;   // what the measured run was asked with
+    char *own_prompt;       // the text of asked.prompt, owned
+    struct labwork work;
+    unsigned wants;      // LABWORK_ bits
+    struct run *waiting; // the prompt alone, while nothing is measured
+    struct run live;     // a prefix of the engine's cold run
+    bool is_live, is_measuring;
+    bool has_settled; // the first measurement has been asked for
+    int64_t measure_start_ns;
+    char failure[256];
+    struct run *retired[2][MAX_RETIRED];
+    int retired_count[2];
+};
+
+static void retire(struct session *session, struct run *run) {
+    if (!run)
+        return;
+    if (session->retired_count[0] < MAX_RETIRED)
+        session->retired[0][session->retired_count[0]++] = run;
+    else
+        run_destroy(run);
+}
+
+// What was retired before the last poll goes now.
+static void free_retired(struct session *session) {
+    for (int i = 0; i < session->retired_count[1]; i++)
+        run_destroy(session->retired[1][i]);
+    memcpy(session->retired[1], session->retired[0], sizeof session->retired[0]);
+    session->retired_count[1] = session->retired_count[0];
+    session->retired_count[0] = 0;
+}
+
+// The run that is about to be replaced, for a picture of the difference.
+static void remember(struct session *session) {
+    const struct run *old = session->runs[CLOCK_MEASURED][RUN_ENGINE];
+    char why[256];
+    if (!old)
+        return;
+    struct run *copy = NULL;
+    if (!run_copy(&copy, old, why))
+        return;
+    retire(session, session->before);
+    session->before = copy;
+}
+
+// Puts `run` in place as the measured one, under its own counting.
+static void put_measured(struct session *session, struct run *run) {
+    remember(session);
+    labwork_forget_run(&session->work);
+    for (int i = 0; i < 2; i++) {
+        retire(session, session->runs[CLOCK_MEASURED][i]);
+        session->runs[CLOCK_MEASURED][i] = NULL;
+    }
+    session->runs[CLOCK_MEASURED][run->info.counting] = run;
+    labwork_fit(&session->work,
+                session->source.engine ? engine_shape(session->source.engine) : NULL, run);
+}
+
+static void *open_source(void *context) {
+    struct session *session = context;
+    bool ok = source_open(&session->source, &session->options, session->opening_why);
+    atomic_store(&session->opening, ok ? OPENING_DONE : OPENING_FAILED);
+    session->wake(session->wake_context);
+    return NULL;
+}
+
+static void start_opening(struct session *session) {
+    if (session->is_replay || atomic_load(&session->opening) != OPENING_NOT)
+        return;
+    atomic_store(&session->opening, OPENING_RUNS);
+    if (pthread_create(&session->opener, NULL, open_source, session) == 0) {
+        session->has_opener = true;
+        return;
+    }
+    snprintf(session->opening_why, sizeof session->opening_why,
+             "no thread to open the model on. Close other programs and try again");
+    atomic_store(&session->opening, OPENING_FAILED);
+}
+
+// The user's own files first: what is wrong with them ends the start.
+static bool load_files(struct session *session, char why[256]) {
+    const struct options *options = &session->options;
+    struct runfile_extras extras;
+    struct run *run = NULL;
+    if (options->run_path) {
+        if (!source_replay(&run, &extras, options, why))
+            return false;
+        labwork_take(&session->work, &extras);
+        run->info.answer_limit = run->answer_count;
+        session->is_replay = true;
+        session->runs[run->info.origin == RUN_LESSON][run->info.counting] = run;
+    }
+    session->is_saved_lesson = session_has_lesson(session);
+    if (session->is_saved_lesson)
+        return true;
+    char lesson_why[256];
+    if (source_lesson(&session->runs[CLOCK_LESSON][RUN_CHARGED], options, COUNTING_LESSON,
+                      lesson_why))
+        return true;
+    // Without its lessons the program still measures.
+    return options->clock == CLOCK_MEASURED || why_set(why, "%s", lesson_why);
+}
+
+bool session_open(struct session **out, const struct options *options, void (*wake)(void *context),
+                  void *wake_context, char why[256]) {
+    *out = NULL;
+    struct session *session = calloc(1, sizeof *session);
+    if (!session)
+        return why_set(why, "out of memory. Close other programs and try again.");
+    session->options = *options;
+    session->asked = *options;
+    session->wake = wake;
+    session->wake_context = wake_context;
+    bool ok = load_files(session, why);
+    if (ok && options->compare_path)
+        ok = labwork_load_kept(&session->work, options->compare_path, why);
+    if (!ok) {
+        session_close(session);
+        return false;
+    }
+    *out = session;
+    return true;
+}
+
+void session_close(struct session *session) {
+    if (!session)
+        return;
+    if (session->has_opener)
+        pthread_join(session->opener, NULL);
+    source_close(&session->source);
+    free_retired(session);
+    free_retired(session);
+    for (int clock = 0; clock < 2; clock++)
+        for (int counting = 0; counting < 2; counting++)
+            run_destroy(session->runs[clock][counting]);
+    run_destroy(session->waiting);
+    run_destroy(session->before);
+    labwork_clear(&session->work);
+    free(session->own_prompt);
+    free(session);
+}
+
+static bool engine_is_there(const struct session *session) {
+    return atomic_load(&session->opening) == OPENING_DONE;
+}
+
+// A run that holds the prompt and nothing else: shown while measuring.
+static bool make_waiting(struct session *session, const struct prompt *prompt, int answers,
+                         char why[256]) {
+    struct run_info info = {.origin = RUN_MEASURED, .unit_ns = 1};
+    const struct tokenizer *tokenizer = engine_tokenizer(session->source.engine);
+    engine_fill_info(session->source.engine, &info);
+    info.prompt_tokens = prompt->count;
+    info.answer_limit = answers;
+    struct run *run = NULL;
+    if (!run_create(&run, &info, 1, why))
+        return false;
+    for (int i = 0; i < prompt->count; i++) {
+        size_t bytes = 0;
+        const char *text = tokenizer_text(tokenizer, prompt->ids[i], &bytes);
+        bool is_control = tokenizer_is_control(tokenizer, prompt->ids[i]);
+        if (!run_add_prompt_token(run, prompt->ids[i], text, bytes, is_control, why)) {
+            run_destroy(run);
+            return false;
+        }
+    }
+    retire(session, session->waiting);
+    session->waiting = run;
+    return true;
+}
+
+static bool start_measuring(struct session *session, const struct options *options, int64_t wall_ns,
+                            char why[256]) {
+    struct source *source = &session->source;
+    struct engine_request request = source_request(source, options, SOURCE_SHOW_REPEATS);
+    request.budget_ns = MEASURE_BUDGET_NS;
+    request.settle_ns = session->has_settled ? 0 : MEASURE_SETTLE_NS;
+    session->has_settled = true;
+    int answers = options->answer_tokens ? options->answer_tokens : GUESSED_ANSWER;
+    engine_on_change(source->engine, session->wake, session->wake_context);
+    bool ok = engine_start(source->engine, &request, why);
+    if (ok && !session_has_measured(session))
+        ok = make_waiting(session, &source->prompt, answers, why);
+    session->is_measuring = ok;
+    session->is_live = false;
+    session->measure_start_ns = wall_ns;
+    return ok;
+}
+
+static bool measure_as(struct session *session, const struct options *options, int64_t wall_ns,
+                       char why[256]) {
+    if (!engine_is_there(session))
+        return why_set(why, "there is no model to measure here");
+    labwork_interrupt(&session->work);
+    engine_stop(session->source.engine);
+    if (!source_change_prompt(&session->source, options, why) ||
+        !start_measuring(session, options, wall_ns, why))
+        return false;
+    session->asked = *options;
+    return true;
+}
+
+bool session_measure(struct session *session, int prompt_tokens, int answer_tokens, int64_t wall_ns,
+                     char why[256]) {
+    struct options options = session->options;
+    if (prompt_tokens) {
+        options.prompt = NULL;
+        options.prompt_file = NULL;
+        options.prompt_tokens = prompt_tokens;
+    }
+    options.answer_tokens = answer_tokens;
+    return measure_as(session, &options, wall_ns, why);
+}
+
+bool session_measure_text(struct session *session, const char *text, int answer_tokens,
+                          int64_t wall_ns, char why[256]) {
+    struct options options = session->options;
+    char *copy = strdup(text);
+    if (!copy)
+        return why_set(why, "out of memory. Close other programs and try again.");
+    options.prompt = copy;
+    options.prompt_file = NULL;
+    options.prompt_tokens = 0;
+    options.answer_tokens = answer_tokens;
+    if (!measure_as(session, &options, wall_ns, why)) {
+        free(copy);
+        return false;
+    }
+    free(session->own_prompt);
+    session->own_prompt = copy;
+    session->options.prompt = copy; // "measure again" means this one from now on
+    session->options.prompt_file = NULL;
+    session->options.prompt_tokens = 0;
+    return true;
+}
+
+bool session_model(struct session *session, int prompt_tokens, int answer_tokens, char why[256]) {
+    const struct run *like = session->runs[CLOCK_MEASURED][RUN_ENGINE];
+    struct run *run = NULL;
+    if (!like || !session_can_model(session))
+        return why_set(why, "this file holds no sweep to make other lengths from");
+    int prompt = prompt_tokens ? prompt_tokens : like->info.prompt_tokens;
+    int answer = answer_tokens ? answer_tokens : like->answer_count;
+    if (!sweep_run(&run, &session->work.sweep, like, prompt, answer, why))
+        return false;
+    put_measured(session, run);
+    return true;
+}
+
+bool session_schedule(struct session *session, int prompt_tokens, int answer_tokens,
+                      char why[256]) {
+    struct options options = session->options;
+    struct run *run = NULL;
+    if (session->is_saved_lesson)
+        return why_set(why, "this lesson is a saved run: its lengths are what they are");
+    options.prompt_tokens = prompt_tokens;
+    options.answer_tokens = answer_tokens;
+    if (!source_lesson(&run, &options, COUNTING_LESSON, why))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        retire(session, session->runs[CLOCK_LESSON][i]);
+        session->runs[CLOCK_LESSON][i] = NULL;
+    }
+    session->runs[CLOCK_LESSON][RUN_CHARGED] = run;
+    return true;
+}
+
+void session_want(struct session *session, unsigned wants) {
+    session->wants = wants;
+}
+
+bool session_keep(struct session *session, const struct run *run, char why[256]) {
+    return labwork_keep(&session->work, run, why);
+}
+
+const struct labwork *session_lab(const struct session *session) {
+    return &session->work;
+}
+
+const struct run *session_before(const struct session *session) {
+    return session->before;
+}
+
+const struct tokenizer *session_tokenizer(const struct session *session) {
+    return engine_is_there(session) ? engine_tokenizer(session->source.engine) : NULL;
+}
+
+static void take_result(struct session *session) {
+    struct measure_result result;
+    if (!engine_take(session->source.engine, &result))
+        return;
+    if (session->is_live)
+        retire(session, result.cold); // the live prefix shares its arrays
+    else
+        run_destroy(result.cold);
+    result.cold = NULL;
+    if (result.shown) {
+        result.shown->info.answer_limit = result.shown->answer_count;
+        put_measured(session, result.shown);
+        result.shown = NULL;
+    }
+    measure_clear(&result);
+    session->is_measuring = false;
+    session->is_live = false;
+}
+
+void session_end_live(struct session *session) {
+    struct engine_status status;
+    if (!session->is_live)
+        return;
+    engine_poll(session->source.engine, &status);
+    if (status.stage == ENGINE_DONE)
+        take_result(session);
+}
+
+static bool poll_engine(struct session *session, int64_t wall_ns, bool wants_live) {
+    struct engine_status status;
+    engine_poll(session->source.engine, &status);
+    if (status.stage == ENGINE_FAILED) {
+        snprintf(session->failure, sizeof session->failure, "%s", status.why);
+        session->is_measuring = false;
+        session->is_live = false;
+        return true;
+    }
+    if (status.stage == ENGINE_DONE) {
+        if (session->is_live)
+            return false; // the window says when it has shown enough
+        take_result(session);
+        return true;
+    }
+    bool is_slow = wall_ns - session->measure_start_ns > LIVE_AFTER_NS;
+    bool is_first = !session_has_measured(session);
+    if (!session->is_live && is_slow && is_first && wants_live)
+        session->is_live = engine_live(session->source.engine, &session->live);
+    else if (session->is_live)
+        engine_live(session->source.engine, &session->live);
+    return session->is_live;
+}
+
+static bool poll_labwork(struct session *session) {
+    struct labwork *work = &session->work;
+    const struct run *run = session->runs[CLOCK_MEASURED][RUN_ENGINE];
+    if (work->doing) {
+        bool has_news = labwork_poll(work, &session->source);
+        if (has_news && !work->doing && run)
+            labwork_fit(work, engine_shape(session->source.engine), run);
+        return has_news;
+    }
+    if (session_has_measured(session))
+        labwork_start(work, &session->source, &session->asked, session->wants);
+    return work->doing != 0;
+}
+
+bool session_poll(struct session *session, int64_t wall_ns, bool wants_live) {
+    free_retired(session);
+    int opening = atomic_load(&session->opening);
+    if (session->has_opener && opening != OPENING_RUNS) {
+        pthread_join(session->opener, NULL);
+        session->has_opener = false;
+        if (opening == OPENING_FAILED)
+            snprintf(session->failure, sizeof session->failure, "%s", session->opening_why);
+        else
+            start_measuring(session, &session->options, wall_ns, session->failure);
+        return true;
+    }
+    if (session->is_measuring)
+        return poll_engine(session, wall_ns, wants_live);
+    return session_can_measure(session) && poll_labwork(session);
+}
+
+// The run for a clock and counting, made from its twin if need be.
+static struct run *run_for(struct session *session, enum clock_choice clock,
+                           enum run_counting counting) {
+    struct run **place = &session->runs[clock][counting];
+    struct run *twin = session->runs[clock][1 - (int)counting];
+    char why[256];
+    if (*place || !twin)
+        return *place;
+    return run_recount(place, twin, counting, why) ? *place : twin;
+}
+
+struct session_show session_show(struct session *session, enum clock_choice clock,
+                                 enum run_counting counting) {
+    struct session_show show = {0};
+    if (clock == CLOCK_LESSON) {
+        show.run = run_for(session, clock, counting);
+        show.message = show.run ? NULL : "no lesson schedule was found";
+        return show;
+    }
+    start_opening(session);
+    show.is_measuring = session->is_measuring;
+    if (session->is_live) {
+        show.run = &session->live;
+        show.is_live = true;
+        return show;
+    }
+    show.run = run_for(session, clock, counting);
+    if (!show.run && session->is_measuring)
+        show.run = session->waiting;
+    if (!show.run)
+        show.message = session->failure[0] ? session->failure : "opening the model";
+    return show;
+}
+
+enum run_counting session_default_counting(const struct session *session, enum clock_choice clock) {
+    if (session->options.counting == COUNTING_ENGINE)
+        return RUN_ENGINE;
+    if (session->options.counting == COUNTING_LESSON)
+        return RUN_CHARGED;
+    if (session->runs[clock][RUN_CHARGED])
+        return RUN_CHARGED;
+    return clock == CLOCK_LESSON ? RUN_CHARGED : RUN_ENGINE;
+}
+
+bool session_can_measure(const struct session *session) {
+    return engine_is_there(session) && !session->failure[0];
+}
+
+bool session_can_schedule(const struct session *session) {
+    return session_has_lesson(session) && !session->is_saved_lesson;
+}
+
+bool session_can_model(const struct session *session) {
+    return session->is_replay && session->work.sweep.prefill_count > 0 &&
+           session->work.sweep.step_count > 0;
+}
+
+bool session_has_lesson(const struct session *session) {
+    return session->runs[CLOCK_LESSON][RUN_CHARGED] || session->runs[CLOCK_LESSON][RUN_ENGINE];
+}
+
+bool session_has_measured(const struct session *session) {
+    return session->runs[CLOCK_MEASURED][RUN_ENGINE] || session->runs[CLOCK_MEASURED][RUN_CHARGED];
+}
+
+const char *session_failure(const struct session *session) {
+    return session->failure;
+}
+
+bool session_has_failed(const struct session *session) {
+    return session->failure[0] != '\0';
+}
+
+bool session_is_busy(const struct session *session) {
+    return engine_is_there(session) && (session->is_measuring || session->work.doing) &&
+           engine_is_busy(session->source.engine);
+}
+
+int session_longest(const struct session *session) {
+    return engine_is_there(session) ? engine_context(session->source.engine) : 0;
+}

@@ -1,0 +1,356 @@
+// See source.h.
+#include "app/runs/source.h"
+
+#include "compute/base/assets.h"
+#include "compute/base/progress.h"
+#include "compute/base/signals.h"
+#include "compute/base/why.h"
+#include "compute/file/runfile.h"
+#include "compute/file/schedule.h"
+
+#include <string.h>
+#include <time.h>
+
+enum {
+    POLL_NS = 10000000, // between two looks at the engine: too rare to disturb it
+    ATTEMPTS = 3,       // measurements before giving up on one that adds up
+    SCRIPT_BYTES = 4096,
+};
+static const int64_t BUDGET_NS = INT64_C(20000000000);
+
+// --- Engine and prompt ---
+
+// The words of a model that has none (see engine.h).
+static bool read_script(char out[SCRIPT_BYTES], char *why) {
+    char path[ASSETS_PATH_BYTES];
+    if (!assets_find(path, "model/script.txt", why))
+        return false;
+    FILE *file = fopen(path, "rb");
+    size_t bytes = file ? fread(out, 1, SCRIPT_BYTES - 1, file) : 0;
+    if (file)
+        fclose(file);
+    while (bytes > 0 && out[bytes - 1] == '\n')
+        bytes--;
+    out[bytes] = '\0';
+    for (size_t i = 0; i < bytes; i++) {
+        if (out[i] == '\n')
+            out[i] = ' ';
+    }
+    return bytes > 0 || why_set(why, "cannot read %.160s. Install tokendrip again.", path);
+}
+
+static enum gguf_tensor_type weights_type(enum weights_choice choice) {
+    static const enum gguf_tensor_type types[] = {
+        [WEIGHTS_DEFAULT] = GGUF_TENSOR_F32, // means the preset's own
+        [WEIGHTS_F16] = GGUF_TENSOR_F16,     [WEIGHTS_BF16] = GGUF_TENSOR_BF16,
+        [WEIGHTS_Q8_0] = GGUF_TENSOR_Q8_0,   [WEIGHTS_Q4_0] = GGUF_TENSOR_Q4_0,
+    };
+    return types[choice];
+}
+
+static bool open_engine(struct source *source, const struct options *options, int context,
+                        char *why) {
+    char bundled[ASSETS_PATH_BYTES], script[SCRIPT_BYTES];
+    struct engine_opts opts = {
+        .device = options->device,
+        .model_path = options->model_path,
+        .bundled = !options->model_path,
+        .shape = options->shape,
+        .script = script,
+        .shape_type = weights_type(options->weights),
+        .shape_seed = options->seed,
+        .threads = options->threads,
+        .context = context,
+        .marks = source->marks,
+    };
+    if (options->weights != WEIGHTS_DEFAULT && !options->shape)
+        return why_set(why, "--weights is how --shape stores its numbers, and a file has them "
+                            "stored. Leave it out, or add --shape llama-3.2-1b.");
+    if (options->shape && !read_script(script, why))
+        return false;
+    if (opts.bundled) {
+        if (!assets_find(bundled, "model/tokendrip.gguf", why))
+            return false;
+        opts.model_path = bundled;
+    }
+    return engine_open(&source->engine, &opts, why);
+}
+
+// Tokens of context that the request needs at least.
+static int context_needed(const struct source *source, const struct options *options) {
+    int answer = options->answer_tokens > 0 ? options->answer_tokens : 1;
+    return source->prompt.count + answer;
+}
+
+static bool refuse_length(const struct source *source, const struct options *options, char *why) {
+    int context = engine_context(source->engine);
+    if (options->answer_tokens > 0 && context > source->prompt.count)
+        return why_set(why,
+                       "a prompt of %d and an answer of %d tokens pass the model's limit of %d. "
+                       "Take --answer-tokens %d or fewer.",
+                       source->prompt.count, options->answer_tokens, context,
+                       context - source->prompt.count);
+    return why_set(why,
+                   "a prompt of %d tokens leaves no room for an answer within the model's "
+                   "limit of %d. Take a shorter prompt.",
+                   source->prompt.count, context);
+}
+
+// Opens with the usual context, and once more with a longer one if the prompt
+// turns out to need it: its length is known only to the model's tokenizer.
+static bool open_fitting(struct source *source, const struct options *options, char *why) {
+    if (!open_engine(source, options, 0, why))
+        return false;
+    if (!prompt_from_options(&source->prompt, engine_tokenizer(source->engine), options, why))
+        return false;
+    int needed = context_needed(source, options), usual = engine_context(source->engine);
+    if (needed <= usual)
+        return true;
+    if (usual < ENGINE_CONTEXT)
+        return refuse_length(source, options, why); // all the model has
+    engine_close(source->engine);
+    source->engine = NULL;
+    char longer_why[256];
+    if (open_engine(source, options, needed, longer_why) &&
+        engine_context(source->engine) >= needed)
+        return true;
+    // Not that long: open as usual again, only to say what its limit is.
+    engine_close(source->engine);
+    source->engine = NULL;
+    return open_engine(source, options, 0, why) && refuse_length(source, options, why);
+}
+
+static void set_answer_limit(struct source *source, const struct options *options) {
+    int room = engine_context(source->engine) - source->prompt.count;
+    source->answer_limit = room < SOURCE_ANSWER_LIMIT ? room : SOURCE_ANSWER_LIMIT;
+    if (options->answer_tokens > 0)
+        source->answer_limit = options->answer_tokens;
+}
+
+bool source_open_with(struct source *out, const struct options *options, enum backend_marks marks,
+                      char why[256]) {
+    *out = (struct source){.marks = marks};
+    if (!open_fitting(out, options, why)) {
+        source_close(out);
+        return false;
+    }
+    set_answer_limit(out, options);
+    return true;
+}
+
+bool source_open(struct source *out, const struct options *options, char why[256]) {
+    return source_open_with(out, options, BACKEND_MARKS_ALL, why);
+}
+
+bool source_change_prompt(struct source *source, const struct options *options, char why[256]) {
+    struct source changed = {.engine = source->engine};
+    if (!prompt_from_options(&changed.prompt, engine_tokenizer(source->engine), options, why))
+        return false;
+    if (context_needed(&changed, options) > engine_context(source->engine)) {
+        refuse_length(&changed, options, why);
+        prompt_clear(&changed.prompt);
+        return false;
+    }
+    prompt_clear(&source->prompt);
+    source->prompt = changed.prompt;
+    set_answer_limit(source, options);
+    return true;
+}
+
+void source_close(struct source *source) {
+    engine_close(source->engine);
+    prompt_clear(&source->prompt);
+    *source = (struct source){0};
+}
+
+struct engine_request source_request(const struct source *source, const struct options *options,
+                                     int default_repeats) {
+    return (struct engine_request){
+        .prompt = source->prompt.ids,
+        .prompt_count = source->prompt.count,
+        .answer_tokens = options->answer_tokens,
+        .answer_limit = source->answer_limit,
+        .temperature = options->temperature,
+        .top_p_unit = options->top_p_unit,
+        .seed = options->seed,
+        .repeats = options->repeats > 0 ? options->repeats : default_repeats,
+        .budget_ns = BUDGET_NS,
+        .wants_floors = options->command == COMMAND_MEASURE && !options->text_only,
+    };
+}
+
+// --- Measuring ---
+
+static void say_stage(struct progress *progress, const struct engine_status *status) {
+    static const char *const words[] = {
+        [ENGINE_COLD] = "cold run",
+        [ENGINE_WARM] = "warming up",
+        [ENGINE_REPEAT] = "measuring",
+        [ENGINE_SWEEP] = "measuring lengths",
+    };
+    if (status->stage < ENGINE_COLD || status->stage > ENGINE_SWEEP)
+        return;
+    if (status->total > 0)
+        progress_say(progress, "%s: %d of %d", words[status->stage], status->done + 1,
+                     status->total);
+    else
+        progress_say(progress, "%s", words[status->stage]);
+}
+
+bool source_wait(struct engine *engine, struct progress *progress, char why[256]) {
+    static const struct timespec pause = {.tv_nsec = POLL_NS};
+    struct engine_status status = {0};
+    for (;;) {
+        enum engine_stage stage = status.stage;
+        int done = status.done;
+        engine_poll(engine, &status);
+        if (status.stage == ENGINE_DONE)
+            return true;
+        if (status.stage == ENGINE_FAILED)
+            return why_set(why, "%s", status.why);
+        if (signals_stop_asked()) {
+            engine_stop(engine);
+            return why_set(why, "stopped while measuring; nothing was written.");
+        }
+        if (status.stage != stage || status.done != done)
+            say_stage(progress, &status);
+        nanosleep(&pause, NULL);
+    }
+}
+
+static bool measure_once(struct measure_result *out, struct source *source,
+                         const struct engine_request *request, struct progress *progress,
+                         char *why) {
+    if (!engine_start(source->engine, request, why) || !source_wait(source->engine, progress, why))
+        return false;
+    if (!engine_take(source->engine, out))
+        return why_set(why, "the measurement ended without a result. Run it again.");
+    if (!out->shown || out->shown->answer_count == 0) {
+        measure_clear(out);
+        return why_set(why, "the model gave no answer token. Take another prompt.");
+    }
+    return true;
+}
+
+// Another program that took the processor in the middle shows as stages that do
+// not add up; that measurement is thrown away and made again.
+static bool measure_valid(struct measure_result *out, struct source *source,
+                          const struct engine_request *request, struct progress *progress,
+                          char *why) {
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        if (!measure_once(out, source, request, progress, why))
+            return false;
+        if (out->stages_match)
+            return true;
+        measure_clear(out);
+    }
+    return why_set(why, "the layers of the measured run do not add up to its time within 5 %%. "
+                        "Close other programs and run it again.");
+}
+
+bool source_measure_on(struct measure_result *out, struct source *source,
+                       const struct options *options, int default_repeats,
+                       struct progress *progress, char why[256]) {
+    struct engine_request request = source_request(source, options, default_repeats);
+    return measure_valid(out, source, &request, progress, why);
+}
+
+bool source_measure(struct measure_result *out, const struct options *options, int default_repeats,
+                    char why[256]) {
+    struct source source;
+    *out = (struct measure_result){0};
+    struct progress progress = progress_start(options->is_quiet);
+    progress_say(&progress, "loading the model");
+    bool ok = source_open(&source, options, why) &&
+              source_measure_on(out, &source, options, default_repeats, &progress, why);
+    progress_clear(&progress);
+    source_close(&source);
+    return ok;
+}
+
+// --- Runs ---
+
+static bool find_schedule(char path[ASSETS_PATH_BYTES], const char *schedule, char *why) {
+    char name[96];
+    // A name of the program's own, or a file of the user's.
+    if (strchr(schedule, '/') || strchr(schedule, '.')) {
+        size_t length = strlen(schedule);
+        if (length >= ASSETS_PATH_BYTES)
+            return why_set(why, "the name of the schedule is too long.");
+        memcpy(path, schedule, length + 1);
+        return true;
+    }
+    snprintf(name, sizeof name, "schedules/%.64s.json", schedule);
+    if (assets_find(path, name, why))
+        return true;
+    if (strcmp(schedule, "module-7") == 0 || strcmp(schedule, "stage-0") == 0)
+        return false;
+    return why_set(why,
+                   "there is no schedule \"%.60s\". Take module-7, stage-0 or a file name "
+                   "with its ending.",
+                   schedule);
+}
+
+bool source_lesson(struct run **out, const struct options *options, enum counting_choice counting,
+                   char why[256]) {
+    char path[ASSETS_PATH_BYTES];
+    struct schedule schedule = {0};
+    if (!find_schedule(path, options->schedule, why) || !schedule_load(&schedule, path, why))
+        return false;
+    bool ok = schedule_run(out, &schedule, counting == COUNTING_ENGINE ? RUN_ENGINE : RUN_CHARGED,
+                           options->prompt_tokens, options->answer_tokens, why);
+    schedule_clear(&schedule);
+    return ok;
+}
+
+bool source_replay(struct run **out, struct runfile_extras *extras, const struct options *options,
+                   char why[256]) {
+    if (!runfile_load_with(out, extras, options->run_path, why))
+        return false;
+    if ((*out)->state != RUN_OPEN && (*out)->answer_count > 0)
+        return true;
+    run_destroy(*out);
+    *out = NULL;
+    return why_set(why, "%.160s holds no finished answer. Save one with tokendrip measure --save.",
+                   options->run_path);
+}
+
+static bool measured_run(struct run **out, const struct options *options, char *why) {
+    struct measure_result result;
+    if (!source_measure(&result, options, SOURCE_SHOW_REPEATS, why))
+        return false;
+    *out = result.shown;
+    result.shown = NULL;
+    measure_clear(&result);
+    return true;
+}
+
+// Replaces *run by the same answer under the counting asked for.
+static bool apply_counting(struct run **run, enum counting_choice choice, char *why) {
+    enum run_counting counting = choice == COUNTING_LESSON ? RUN_CHARGED : RUN_ENGINE;
+    struct run *recounted = NULL;
+    if (choice == COUNTING_DEFAULT || (*run)->info.counting == counting)
+        return true;
+    bool ok = run_recount(&recounted, *run, counting, why);
+    run_destroy(*run);
+    *run = recounted;
+    return ok;
+}
+
+bool source_run(struct run **out, const struct options *options, char why[256]) {
+    struct runfile_extras ignored;
+    return source_run_with(out, &ignored, options, why);
+}
+
+bool source_run_with(struct run **out, struct runfile_extras *extras, const struct options *options,
+                     char why[256]) {
+    *out = NULL;
+    *extras = (struct runfile_extras){0};
+    bool ok = options->run_path                ? source_replay(out, extras, options, why)
+              : options->clock == CLOCK_LESSON ? source_lesson(out, options, options->counting, why)
+                                               : measured_run(out, options, why);
+    if (!ok || !apply_counting(out, options->counting, why))
+        return false;
+    (*out)->info.answer_limit = (*out)->answer_count;
+    return true;
+}

@@ -1,0 +1,105 @@
+// See desk.h.
+#include "app/window/desk.h"
+
+#include "app/picture/scene/scene.h"
+#include "app/runs/prompt.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void put_tiles(struct desk *desk, const struct tokenizer *tokenizer,
+                      const struct prompt *prompt) {
+    int first = prompt->count > PANEL_MAX_TILES ? prompt->count - PANEL_MAX_TILES : 0;
+    desk->prompt_count = prompt->count;
+    desk->tile_count = prompt->count - first;
+    for (int i = 0; i < desk->tile_count; i++) {
+        int32_t id = prompt->ids[first + i];
+        size_t bytes = 0;
+        const char *text = tokenizer_text(tokenizer, id, &bytes);
+        scene_token(&desk->tiles[i], text, bytes, tokenizer_is_control(tokenizer, id));
+    }
+}
+
+static void tokenise(struct desk *desk, const struct tokenizer *tokenizer, int longest) {
+    struct prompt prompt = {0};
+    char why[256];
+    desk->message[0] = '\0';
+    desk->tile_count = desk->prompt_count = 0;
+    if (desk->editor.length == 0) {
+        snprintf(desk->message, sizeof desk->message, "type a prompt");
+        return;
+    }
+    if (!prompt_from_text(&prompt, tokenizer, desk->editor.text, (size_t)desk->editor.length,
+                          why)) {
+        snprintf(desk->message, sizeof desk->message, "%.120s", why);
+        return;
+    }
+    put_tiles(desk, tokenizer, &prompt);
+    if (prompt.count > longest)
+        snprintf(desk->message, sizeof desk->message, "%d tokens: the model takes at most %d",
+                 prompt.count, longest);
+    prompt_clear(&prompt);
+}
+
+// The prompt's tokens as one text: control tokens are no text, SentencePiece's sign for a
+// space is one.
+static void prompt_text(char *out, size_t bytes, const struct run *run) {
+    static const char lead[] = "\xE2\x96\x81";
+    enum { LEAD_BYTES = 3 };
+    size_t at = 0;
+    for (int i = 0; i < run->info.prompt_tokens && i < run->prompt_count; i++) {
+        size_t length = 0;
+        const char *text = run_token_text(run, i, &length);
+        for (size_t k = 0; k < length && !run->tokens[i].is_control && at + 1 < bytes;) {
+            bool is_lead = length - k >= LEAD_BYTES && memcmp(text + k, lead, LEAD_BYTES) == 0;
+            char c = is_lead ? ' ' : text[k];
+            k += is_lead ? LEAD_BYTES : 1;
+            if (at > 0 || c != ' ')
+                out[at++] = c;
+        }
+    }
+    out[at] = '\0';
+}
+
+void desk_open(struct desk *desk, const struct run *run, const struct tokenizer *tokenizer,
+               int longest) {
+    char text[EDITOR_BYTES] = "";
+    if (run)
+        prompt_text(text, sizeof text, run);
+    editor_set(&desk->editor, text);
+    tokenise(desk, tokenizer, longest);
+}
+
+static void edit(struct editor *editor, enum input_edit what) {
+    static const struct {
+        enum editor_move move;
+        bool is_erase;
+    } rows[] = {
+        [EDIT_LEFT] = {EDITOR_LEFT, false},
+        [EDIT_RIGHT] = {EDITOR_RIGHT, false},
+        [EDIT_WORD_LEFT] = {EDITOR_WORD_LEFT, false},
+        [EDIT_WORD_RIGHT] = {EDITOR_WORD_RIGHT, false},
+        [EDIT_HOME] = {EDITOR_HOME, false},
+        [EDIT_END] = {EDITOR_END, false},
+        [EDIT_ERASE_LEFT] = {EDITOR_LEFT, true},
+        [EDIT_ERASE_RIGHT] = {EDITOR_RIGHT, true},
+        [EDIT_ERASE_WORD] = {EDITOR_WORD_LEFT, true},
+    };
+    if (what == EDIT_CLEAR)
+        editor_clear(editor);
+    else if (what == EDIT_UNDO)
+        editor_undo(editor);
+    else if ((size_t)what < sizeof rows / sizeof rows[0] && rows[what].is_erase)
+        editor_delete(editor, rows[what].move);
+    else if ((size_t)what < sizeof rows / sizeof rows[0])
+        editor_move(editor, rows[what].move);
+}
+
+void desk_type(struct desk *desk, const struct input_event *event,
+               const struct tokenizer *tokenizer, int longest) {
+    if (event->kind == INPUT_TYPED)
+        editor_insert(&desk->editor, event->text, strlen(event->text));
+    else
+        edit(&desk->editor, event->edit);
+    tokenise(desk, tokenizer, longest);
+}

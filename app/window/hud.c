@@ -1,0 +1,269 @@
+// See hud.h.
+#include "app/window/hud.h"
+
+#include "render/paint/wrap.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static rgba color(const struct paint *paint, enum theme_color which) {
+    return paint->theme->colors[which];
+}
+
+static void panel(struct cmdlist *out, const struct paint *paint, struct rect rect) {
+    int unit = paint->layout->unit_px;
+    cmdlist_round(out, rect, unit, color(paint, COLOR_PANEL));
+    cmdlist_ring(out, rect, unit, unit / 5 + 1, color(paint, COLOR_QUIET));
+}
+
+static void put_toast(struct cmdlist *out, const struct hud *hud, const struct paint *paint) {
+    const struct layout *layout = paint->layout;
+    int pad = 2 * layout->unit_px;
+    int width = text_width_px(paint->text, FACE_STRONG, layout->label_px, hud->toast) + 2 * pad;
+    int room = layout->input.width_px - 2 * layout->margin_px;
+    int height = 2 * layout->label_px;
+    if (width > room)
+        width = room;
+    struct rect rect = {
+        .x = layout->input.width_px - layout->margin_px - width,
+        .y = layout->input.height_px - height - layout->unit_px / 2,
+        .w = width,
+        .h = height,
+    };
+    panel(out, paint, rect);
+    struct paint_label label = {
+        .rect = {rect.x + pad, rect.y, rect.w - 2 * pad, rect.h},
+        .align = ALIGN_CENTER,
+        .face = FACE_STRONG,
+        .px = layout->label_px,
+        .color = color(paint, COLOR_INK),
+    };
+    paint_text(out, paint->text, &label, hud->toast);
+}
+
+static void put_message(struct cmdlist *out, const struct hud *hud, const struct paint *paint) {
+    const struct layout *layout = paint->layout;
+    struct rect all = {0, 0, layout->input.width_px, layout->input.height_px};
+    cmdlist_fill(out, all, color(paint, COLOR_GROUND));
+    struct paint_label label = {
+        .rect = {layout->margin_px, 0, all.w - 2 * layout->margin_px, all.h},
+        .align = ALIGN_CENTER,
+        .face = FACE_WORDS,
+        .px = layout->title_px,
+        .color = color(paint, COLOR_INK),
+    };
+    paint_text(out, paint->text, &label, hud->message);
+}
+
+// One line of help: key left in the reading colour, meaning right of it.
+static void help_line(struct cmdlist *out, const struct paint *paint, struct rect rect,
+                      int key_width, const char *key, const char *does) {
+    int px = rect.h * 5 / 8;
+    struct paint_label label = {
+        .rect = {rect.x, rect.y, key_width, rect.h},
+        .align = ALIGN_LEFT,
+        .face = FACE_MONO,
+        .px = px,
+        .color = color(paint, COLOR_READ),
+    };
+    paint_text(out, paint->text, &label, key);
+    label.rect = (struct rect){rect.x + key_width, rect.y, rect.w - key_width, rect.h};
+    label.face = FACE_WORDS;
+    label.color = color(paint, COLOR_INK);
+    paint_text(out, paint->text, &label, does);
+}
+
+// Keys in two columns, then each read-out with its formula.
+static void put_help(struct cmdlist *out, const struct paint *paint) {
+    const struct layout *layout = paint->layout;
+    int key_count = 0;
+    const struct action_help *keys = actions_help(&key_count);
+    int half = (key_count + 1) / 2;
+    int formulas = paint->view->readout_count;
+    int rows = half + formulas + 3;
+    int room_h = layout->input.height_px - 2 * layout->unit_px;
+    int row_h = room_h / rows < 4 * layout->unit_px ? room_h / rows : 4 * layout->unit_px;
+    int width = layout->input.width_px - 2 * layout->unit_px;
+    if (width > row_h * 44)
+        width = row_h * 44;
+    struct rect box = {(layout->input.width_px - width) / 2,
+                       (layout->input.height_px - row_h * rows) / 2, width, row_h * rows};
+    panel(out, paint, box);
+    int pad = row_h;
+    int column_w = (width - 3 * pad) / 2;
+    for (int i = 0; i < key_count; i++) {
+        struct rect line = {box.x + pad + (i / half) * (column_w + pad),
+                            box.y + row_h / 2 + (i % half) * row_h, column_w, row_h};
+        help_line(out, paint, line, column_w * 2 / 5, keys[i].keys, keys[i].does);
+    }
+    for (int i = 0; i < formulas; i++) {
+        const struct view_readout *readout = &paint->view->readouts[i];
+        struct rect line = {box.x + pad, box.y + row_h * (half + 1 + i), width - 2 * pad, row_h};
+        help_line(out, paint, line, column_w * 2 / 5, readout->label, readout->formula);
+    }
+    struct rect line = {box.x + pad, box.y + row_h * (half + formulas + 1) + row_h / 2,
+                        width - 2 * pad, row_h};
+    help_line(out, paint, line, column_w * 2 / 5, "Esc", "closes this");
+}
+
+// The token under the pointer, large, when headers bear no text.
+static void put_lens(struct cmdlist *out, const struct hud *hud, const struct paint *paint) {
+    const struct layout *layout = paint->layout;
+    const struct view *view = paint->view;
+    struct rect grid = layout->grid;
+    bool is_inside = hud->pointer_x >= grid.x && hud->pointer_x < grid.x + grid.w &&
+                     hud->pointer_y >= layout->header.y && hud->pointer_y < grid.y + grid.h;
+    if (!is_inside || layout->headers != HEADERS_NEWEST)
+        return;
+    int column = 0;
+    while (column + 1 < view->headers && layout_column_x(layout, column + 1) <= hud->pointer_x)
+        column++;
+    if (column >= view->token_count || hud->pointer_x >= layout_column_x(layout, view->headers))
+        return;
+    char text[64];
+    snprintf(text, sizeof text, "%d  %s", column + 1, view->tokens[column].text);
+    int px = layout->body_px, pad = layout->unit_px;
+    int width = text_width_px(paint->text, FACE_TOKEN, px, text) + 2 * pad;
+    struct rect box = {hud->pointer_x - width / 2, layout->header.y, width, layout->header.h};
+    if (box.x + box.w > layout->input.width_px - layout->margin_px)
+        box.x = layout->input.width_px - layout->margin_px - box.w;
+    if (box.x < layout->margin_px)
+        box.x = layout->margin_px;
+    panel(out, paint, box);
+    struct paint_label label = {
+        .rect = {box.x + pad, box.y, box.w - 2 * pad, box.h},
+        .align = ALIGN_CENTER,
+        .face = FACE_TOKEN,
+        .px = px,
+        .color = color(paint, COLOR_INK),
+    };
+    paint_text(out, paint->text, &label, text);
+}
+
+// What the glossary says of the word under the pointer, at the panel's foot: the stage
+// stays free, and so does the word.
+static void put_term(struct cmdlist *out, const struct hud *hud, const struct paint *paint) {
+    const struct layout *layout = paint->layout;
+    int pad = layout->unit_px, px = layout->small_px;
+    struct rect box = layout->panel;
+    struct wrap_style style = {FACE_WORDS, px, box.w - 2 * pad};
+    int line_h = px * 4 / 3, lines = wrap_count(paint->text, &style, hud->term_text, 16) + 1;
+    int height = lines * line_h + 2 * pad;
+    bool is_low = hud->pointer_y > box.y + box.h - height - line_h;
+    if (!is_low)
+        box.y += box.h - height;
+    box.h = height;
+    panel(out, paint, box);
+    struct paint_label label = {
+        .rect = {box.x + pad, box.y + pad, style.width_px, line_h},
+        .align = ALIGN_LEFT,
+        .face = FACE_STRONG,
+        .px = px,
+        .color = color(paint, COLOR_INK),
+    };
+    paint_text(out, paint->text, &label, hud->term);
+    label.face = FACE_WORDS;
+    struct wrap_line line = {0};
+    while (label.rect.y + 2 * line_h <= box.y + box.h &&
+           wrap_next(&line, paint->text, &style, hud->term_text, line.next)) {
+        char text[WRAP_LINE_BYTES + 1];
+        wrap_copy(text, hud->term_text, line.from, line.from + line.bytes);
+        label.rect.y += line_h;
+        paint_text(out, paint->text, &label, text);
+    }
+}
+
+void hud_paint(struct cmdlist *out, const struct hud *hud, const struct paint *paint) {
+    if (hud->is_blank) {
+        struct rect all = {0, 0, paint->layout->input.width_px, paint->layout->input.height_px};
+        cmdlist_fill(out, all, 0x000000FF);
+        return;
+    }
+    if (hud->message)
+        put_message(out, hud, paint);
+    else if (hud->has_lens)
+        put_lens(out, hud, paint);
+    if (hud->term && hud->term_text && paint->layout->panel.w > 0)
+        put_term(out, hud, paint);
+    if (hud->is_help)
+        put_help(out, paint);
+    if (hud->toast && hud->toast[0])
+        put_toast(out, hud, paint);
+}
+
+static void rate_text(char *out, size_t bytes, const struct stage_state *state,
+                      const struct run *run) {
+    struct playhead_rate rate = state->playhead.rate;
+    double screen_s = (double)playhead_screen_ns(rate, run_end_ns(run)) / 1e9;
+    if (playhead_rate_is_real_time(rate))
+        snprintf(out, bytes, "real time: %.3g s", screen_s);
+    else
+        snprintf(out, bytes, "speed %d:%d, the run takes %.3g s", rate.num, rate.den, screen_s);
+}
+
+static void lengths_text(char *out, size_t bytes, const struct stage_state *state,
+                         const struct run *run) {
+    int prompt = state->prompt_tokens ? state->prompt_tokens : run->info.prompt_tokens;
+    const char *ending = prompt == 1 ? "" : "s";
+    if (state->answer_tokens)
+        snprintf(out, bytes, "prompt %d, answer %d tokens", prompt, state->answer_tokens);
+    else
+        snprintf(out, bytes, "prompt %d token%s, answer to its end", prompt, ending);
+}
+
+void hud_toast_text(char *out, size_t bytes, const struct stage_state *state,
+                    const struct run *run) {
+    static const char *const plain[] = {
+        [TOAST_MEASURING] = "measuring again",
+        [TOAST_AT_START] = "this is the start",
+        [TOAST_AT_END] = "this is the end",
+        [TOAST_NO_LENGTHS] = "only a measured run can change: press U for measured times",
+        [TOAST_NO_PROMPT] = "no model here can measure a prompt of your own",
+        [TOAST_NO_LESSON] = "no lesson could be read",
+        [TOAST_GUESS_FIRST] = "set both guesses first: Enter takes each",
+        [TOAST_LAST_STEP] = "this is the last step",
+        [TOAST_STILL_MEASURING] = "one moment: the run is being measured",
+        [TOAST_OTHER] = "",
+    };
+    static const char *const mode_names[] = {
+        [MODE_STAGE] = "Stage",
+        [MODE_SHOW] = "Show",
+        [MODE_LESSON] = "Lesson",
+        [MODE_LAB] = "Lab: measures this device",
+    };
+    switch (state->toast) {
+    case TOAST_RATE:
+        rate_text(out, bytes, state, run);
+        return;
+    case TOAST_CLOCK:
+        snprintf(out, bytes, "%s",
+                 !state->can_swap_clock           ? "there is only this clock here"
+                 : state->clock == CLOCK_MEASURED ? "measured times"
+                                                  : "lesson units");
+        return;
+    case TOAST_COUNTING:
+        snprintf(out, bytes, "%s",
+                 state->counting[state->clock] == RUN_ENGINE
+                     ? "token 1 comes out of prefill, as in engines"
+                     : "one step is charged for token 1, as in the lessons");
+        return;
+    case TOAST_MODE:
+        snprintf(out, bytes, "%s", mode_names[state->mode]);
+        return;
+    case TOAST_CALM:
+        snprintf(out, bytes, "%s",
+                 state->is_calm ? "calm: nothing moves between two events" : "motion is back");
+        return;
+    case TOAST_THEME:
+        snprintf(out, bytes, "theme: %s", theme_find(state->theme)->name);
+        return;
+    case TOAST_TEXT:
+        snprintf(out, bytes, "text size %+d", state->text_step);
+        return;
+    case TOAST_LENGTHS:
+        lengths_text(out, bytes, state, run);
+        return;
+    default:
+        snprintf(out, bytes, "%s", plain[state->toast] ? plain[state->toast] : "");
+    }
+}

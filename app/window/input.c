@@ -1,0 +1,299 @@
+// See input.h.
+#include "app/window/input.h"
+
+#include <SDL.h>
+
+#include <stdatomic.h>
+#include <string.h>
+
+struct key_row {
+    SDL_Keycode key;
+    Uint16 mods; // KMOD_SHIFT, KMOD_CTRL, KMOD_ALT that must be held; others must not
+    enum action action;
+    bool repeats; // auto-repeat counts
+};
+
+static const struct key_row key_rows[] = {
+    {SDLK_SPACE, 0, ACTION_PLAY_PAUSE, false},
+    {SDLK_AUDIOPLAY, 0, ACTION_PLAY_PAUSE, false},
+    {SDLK_RIGHT, 0, ACTION_EVENT_NEXT, true},
+    {SDLK_PAGEDOWN, 0, ACTION_PAGE_NEXT, true},
+    {SDLK_LEFT, 0, ACTION_EVENT_BACK, true},
+    {SDLK_PAGEUP, 0, ACTION_PAGE_BACK, true},
+    {SDLK_RIGHT, KMOD_SHIFT, ACTION_CHAPTER_NEXT, false},
+    {SDLK_LEFT, KMOD_SHIFT, ACTION_CHAPTER_BACK, false},
+    {SDLK_HOME, 0, ACTION_START, false},
+    {SDLK_END, 0, ACTION_END, false},
+    {SDLK_UP, 0, ACTION_UP, true},
+    {SDLK_DOWN, 0, ACTION_DOWN, true},
+    {SDLK_UP, KMOD_CTRL, ACTION_SCROLL_UP, true},
+    {SDLK_DOWN, KMOD_CTRL, ACTION_SCROLL_DOWN, true},
+    {SDLK_RETURN, 0, ACTION_ENTER, false},
+    {SDLK_KP_ENTER, 0, ACTION_ENTER, false},
+    {SDLK_TAB, 0, ACTION_MODE, false},
+    {SDLK_F1, 0, ACTION_HELP, false},
+    {SDLK_h, 0, ACTION_HELP, false},
+    {SDLK_F3, 0, ACTION_THEME, false},
+    {SDLK_t, 0, ACTION_THEME, false},
+    {SDLK_u, 0, ACTION_CLOCK, false},
+    {SDLK_c, 0, ACTION_COUNTING, false},
+    {SDLK_f, 0, ACTION_FULLSCREEN, false},
+    {SDLK_F11, 0, ACTION_FULLSCREEN, false},
+    {SDLK_RETURN, KMOD_ALT, ACTION_FULLSCREEN, false},
+    {SDLK_F11, KMOD_SHIFT, ACTION_NEXT_DISPLAY, false},
+    {SDLK_F5, 0, ACTION_PRESENT, false},
+    {SDLK_b, 0, ACTION_BLANK, false},
+    {SDLK_r, 0, ACTION_RESTART, false},
+    {SDLK_r, KMOD_SHIFT, ACTION_MEASURE, false},
+    {SDLK_l, 0, ACTION_LOG, false},
+    {SDLK_g, 0, ACTION_GLOSSARY, false},
+    {SDLK_w, 0, ACTION_WHY, false},
+    {SDLK_p, 0, ACTION_PREDICT, false},
+    {SDLK_e, 0, ACTION_EDIT, false},
+    {SDLK_i, 0, ACTION_SIMPLE, false},
+    {SDLK_k, 0, ACTION_KEEP, false},
+    {SDLK_m, 0, ACTION_CALM, false},
+    {SDLK_s, 0, ACTION_STILL, false},
+    {SDLK_F12, 0, ACTION_STILL, false},
+    {SDLK_ESCAPE, 0, ACTION_CLOSE, false},
+    {SDLK_q, KMOD_CTRL, ACTION_QUIT, false},
+    {SDLK_PLUS, KMOD_CTRL, ACTION_TEXT_LARGER, true},
+    {SDLK_PLUS, KMOD_CTRL | KMOD_SHIFT, ACTION_TEXT_LARGER, true},
+    {SDLK_EQUALS, KMOD_CTRL, ACTION_TEXT_LARGER, true},
+    {SDLK_EQUALS, KMOD_CTRL | KMOD_SHIFT, ACTION_TEXT_LARGER, true},
+    {SDLK_KP_PLUS, KMOD_CTRL, ACTION_TEXT_LARGER, true},
+    {SDLK_MINUS, KMOD_CTRL, ACTION_TEXT_SMALLER, true},
+    {SDLK_KP_MINUS, KMOD_CTRL, ACTION_TEXT_SMALLER, true},
+    {SDLK_0, KMOD_CTRL, ACTION_TEXT_NORMAL, false},
+    {SDLK_KP_0, KMOD_CTRL, ACTION_TEXT_NORMAL, false},
+};
+
+// While a text is being typed.
+static const struct {
+    SDL_Keycode key;
+    Uint16 mods;
+    enum input_edit edit;
+} edit_rows[] = {
+    {SDLK_LEFT, 0, EDIT_LEFT},
+    {SDLK_RIGHT, 0, EDIT_RIGHT},
+    {SDLK_LEFT, KMOD_CTRL, EDIT_WORD_LEFT},
+    {SDLK_RIGHT, KMOD_CTRL, EDIT_WORD_RIGHT},
+    {SDLK_HOME, 0, EDIT_HOME},
+    {SDLK_UP, 0, EDIT_HOME},
+    {SDLK_END, 0, EDIT_END},
+    {SDLK_DOWN, 0, EDIT_END},
+    {SDLK_BACKSPACE, 0, EDIT_ERASE_LEFT},
+    {SDLK_BACKSPACE, KMOD_SHIFT, EDIT_ERASE_LEFT},
+    {SDLK_BACKSPACE, KMOD_CTRL, EDIT_ERASE_WORD},
+    {SDLK_w, KMOD_CTRL, EDIT_ERASE_WORD},
+    {SDLK_DELETE, 0, EDIT_ERASE_RIGHT},
+    {SDLK_u, KMOD_CTRL, EDIT_CLEAR},
+    {SDLK_z, KMOD_CTRL, EDIT_UNDO},
+    {SDLK_RETURN, 0, EDIT_DONE},
+    {SDLK_KP_ENTER, 0, EDIT_DONE},
+    {SDLK_ESCAPE, 0, EDIT_CLOSE},
+};
+
+// Signs, by what was typed.
+static const struct {
+    const char *text;
+    enum action action;
+} sign_rows[] = {
+    {"+", ACTION_FASTER},         {"-", ACTION_SLOWER},         {"\xE2\x88\x92", ACTION_SLOWER},
+    {"=", ACTION_REAL_TIME},      {"?", ACTION_HELP},           {",", ACTION_FRAME_BACK},
+    {".", ACTION_PERIOD},         {"[", ACTION_PROMPT_SHORTER}, {"]", ACTION_PROMPT_LONGER},
+    {"{", ACTION_ANSWER_SHORTER}, {"}", ACTION_ANSWER_LONGER},
+};
+
+static atomic_bool wake_pending;
+
+void input_wake(void *unused) {
+    (void)unused;
+    if (atomic_exchange(&wake_pending, true))
+        return;
+    SDL_Event event = {.type = SDL_USEREVENT};
+    if (SDL_PushEvent(&event) <= 0)
+        atomic_store(&wake_pending, false);
+}
+
+// The letter a key stands for: by layout when that has Latin letters, else by place.
+static SDL_Keycode latin_key(SDL_Keysym sym) {
+    if (sym.sym < 0x80 || (sym.sym & SDLK_SCANCODE_MASK))
+        return sym.sym;
+    if (sym.scancode >= SDL_SCANCODE_A && sym.scancode <= SDL_SCANCODE_Z)
+        return SDLK_a + (SDL_Keycode)(sym.scancode - SDL_SCANCODE_A);
+    return sym.sym;
+}
+
+static Uint16 held_mods(Uint16 mods) {
+    Uint16 held = 0;
+    held = (Uint16)(held | (mods & KMOD_SHIFT ? KMOD_SHIFT : 0));
+    held = (Uint16)(held | (mods & KMOD_CTRL ? KMOD_CTRL : 0));
+    return (Uint16)(held | (mods & KMOD_LALT ? KMOD_ALT : 0));
+}
+
+static enum action key_action(const SDL_KeyboardEvent *event) {
+    SDL_Keycode key = latin_key(event->keysym);
+    Uint16 held = held_mods(event->keysym.mod);
+    for (size_t i = 0; i < sizeof key_rows / sizeof key_rows[0]; i++)
+        if (key_rows[i].key == key && key_rows[i].mods == held)
+            return event->repeat && !key_rows[i].repeats ? ACTION_NONE : key_rows[i].action;
+    return ACTION_NONE;
+}
+
+static enum action sign_action(const char *text) {
+    for (size_t i = 0; i < sizeof sign_rows / sizeof sign_rows[0]; i++)
+        if (strcmp(sign_rows[i].text, text) == 0)
+            return sign_rows[i].action;
+    return ACTION_NONE;
+}
+
+static enum input_kind window_kind(Uint8 event) {
+    switch (event) {
+    case SDL_WINDOWEVENT_SIZE_CHANGED:
+    case SDL_WINDOWEVENT_DISPLAY_CHANGED:
+        return INPUT_RESIZED;
+    case SDL_WINDOWEVENT_EXPOSED:
+        return INPUT_EXPOSED;
+    case SDL_WINDOWEVENT_MINIMIZED:
+    case SDL_WINDOWEVENT_HIDDEN:
+        return INPUT_HIDDEN;
+    case SDL_WINDOWEVENT_RESTORED:
+    case SDL_WINDOWEVENT_MAXIMIZED:
+    case SDL_WINDOWEVENT_SHOWN:
+        return INPUT_SHOWN;
+    case SDL_WINDOWEVENT_LEAVE:
+        return INPUT_LEFT;
+    default:
+        return INPUT_NONE;
+    }
+}
+
+static struct input_event action_event(enum action action) {
+    return (struct input_event){
+        .kind = action == ACTION_NONE ? INPUT_NONE : INPUT_ACTION,
+        .action = action,
+    };
+}
+
+static struct input_event edit_event(enum input_edit edit) {
+    return (struct input_event){.kind = INPUT_EDIT, .edit = edit};
+}
+
+static struct input_event typed_event(const char *text) {
+    struct input_event event = {.kind = text && text[0] ? INPUT_TYPED : INPUT_NONE};
+    if (text)
+        SDL_utf8strlcpy(event.text, text, sizeof event.text);
+    return event;
+}
+
+static struct input_event pasted(void) {
+    char *text = SDL_GetClipboardText();
+    struct input_event event = typed_event(text);
+    SDL_free(text);
+    return event;
+}
+
+// A key while a text is typed: an edit, or one of the few that still mean what they say.
+static struct input_event editing_key(const SDL_KeyboardEvent *key) {
+    SDL_Keycode sym = latin_key(key->keysym);
+    Uint16 held = held_mods(key->keysym.mod);
+    bool is_paste =
+        (sym == SDLK_v && held == KMOD_CTRL) || (sym == SDLK_INSERT && held == KMOD_SHIFT);
+    if (is_paste)
+        return pasted();
+    for (size_t i = 0; i < sizeof edit_rows / sizeof edit_rows[0]; i++)
+        if (edit_rows[i].key == sym && edit_rows[i].mods == held)
+            return edit_event(edit_rows[i].edit);
+    bool still_acts = (held & KMOD_CTRL) || (sym >= SDLK_F1 && sym <= SDLK_F12);
+    return action_event(still_acts ? key_action(key) : ACTION_NONE);
+}
+
+static struct input_event pressed(struct input *input, const SDL_MouseButtonEvent *button) {
+    if (button->button != SDL_BUTTON_LEFT)
+        return action_event(ACTION_NONE);
+    input->is_dragging = button->type == SDL_MOUSEBUTTONDOWN;
+    return (struct input_event){
+        .kind = input->is_dragging ? INPUT_PRESS : INPUT_RELEASE,
+        .x = button->x,
+        .y = button->y,
+        .turn = button->clicks,
+    };
+}
+
+static struct input_event turned(const SDL_MouseWheelEvent *wheel) {
+    struct input_event event = {.kind = INPUT_WHEEL};
+    event.turn = wheel->direction == SDL_MOUSEWHEEL_FLIPPED ? -wheel->y : wheel->y;
+    SDL_GetMouseState(&event.x, &event.y);
+    return event;
+}
+
+// An input method composes characters: without a text to type that only gets in the way.
+static struct input_event composing(struct input *input, const SDL_TextEditingEvent *edit) {
+    if (edit->text[0] && !input->text_stopped && !input->is_editing) {
+        SDL_StopTextInput();
+        input->text_stopped = true;
+    }
+    return action_event(ACTION_NONE);
+}
+
+static struct input_event translate(struct input *input, const SDL_Event *event) {
+    bool is_key = event->type == SDL_KEYDOWN || event->type == SDL_KEYUP;
+    if (is_key && !event->key.repeat)
+        input->is_fresh = false;
+    switch (event->type) {
+    case SDL_QUIT:
+        return action_event(ACTION_QUIT);
+    case SDL_KEYDOWN:
+        return input->is_editing ? editing_key(&event->key) : action_event(key_action(&event->key));
+    case SDL_TEXTINPUT:
+        if (input->is_fresh)
+            return action_event(ACTION_NONE);
+        return input->is_editing ? typed_event(event->text.text)
+                                 : action_event(sign_action(event->text.text));
+    case SDL_TEXTEDITING:
+        return composing(input, &event->edit);
+    case SDL_MOUSEBUTTONDOWN:
+    case SDL_MOUSEBUTTONUP:
+        return pressed(input, &event->button);
+    case SDL_MOUSEWHEEL:
+        return turned(&event->wheel);
+    case SDL_MOUSEMOTION:
+        return (struct input_event){.kind = input->is_dragging ? INPUT_DRAG : INPUT_POINTER,
+                                    .x = event->motion.x,
+                                    .y = event->motion.y};
+    case SDL_WINDOWEVENT:
+        return (struct input_event){.kind = window_kind(event->window.event)};
+    case SDL_RENDER_TARGETS_RESET:
+        return (struct input_event){.kind = INPUT_RESET};
+    case SDL_RENDER_DEVICE_RESET:
+        return (struct input_event){.kind = INPUT_RESET_ALL};
+    case SDL_DISPLAYEVENT:
+        return (struct input_event){.kind = INPUT_RESIZED};
+    case SDL_USEREVENT:
+        atomic_store(&wake_pending, false);
+        return (struct input_event){.kind = INPUT_WOKEN};
+    default:
+        return action_event(ACTION_NONE);
+    }
+}
+
+void input_edit(struct input *input, bool on) {
+    input->is_fresh = on;
+    input->is_editing = on;
+    if (on && input->text_stopped) {
+        SDL_StartTextInput();
+        input->text_stopped = false;
+    }
+}
+
+bool input_wait(struct input *input, struct input_event *out, int timeout_ms) {
+    SDL_Event event;
+    int got = timeout_ms < 0    ? SDL_WaitEvent(&event)
+              : timeout_ms == 0 ? SDL_PollEvent(&event)
+                                : SDL_WaitEventTimeout(&event, timeout_ms);
+    if (!got)
+        return false;
+    *out = translate(input, &event);
+    return true;
+}

@@ -1,0 +1,194 @@
+// See memory.h. Choices are kept by the names they have on the command line, from the
+// same table, so that a new one in the middle moves nothing.
+#include "app/window/memory.h"
+
+#include "app/state/actions.h"
+#include "compute/base/json_in.h"
+#include "compute/base/json_out.h"
+#include "compute/base/partfile.h"
+#include "compute/base/why.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    VERSION = 1,
+    MAX_BYTES = 64 * 1024,
+    NAME_BYTES = 32, // of a choice
+};
+
+// --- Where it is ---
+
+static const char *absolute(const char *variable) {
+    const char *value = getenv(variable);
+    return value && value[0] == '/' ? value : NULL;
+}
+
+// False: nowhere, or the path is too long.
+static bool find_path(char out[PARTFILE_PATH_BYTES]) {
+    const char *state = absolute("XDG_STATE_HOME"), *home = absolute("HOME");
+    int bytes = -1;
+    if (state)
+        bytes = snprintf(out, PARTFILE_PATH_BYTES, "%s/tokendrip/state.json", state);
+    else if (home)
+        bytes = snprintf(out, PARTFILE_PATH_BYTES, "%s/.local/state/tokendrip/state.json", home);
+    return bytes > 0 && bytes < PARTFILE_PATH_BYTES;
+}
+
+// --- Fields ---
+
+static const struct option_row *row_of(const char *name) {
+    int count = 0;
+    const struct option_row *rows = options_rows(&count);
+    for (int i = 0; i < count; i++) {
+        if (strcmp(rows[i].name, name) == 0)
+            return &rows[i];
+    }
+    return NULL;
+}
+
+// The choice that `name` stores as `value`.
+static const char *choice_name(const char *name, int value) {
+    const struct option_row *row = row_of(name);
+    return row->choices[value - (int)row->min];
+}
+
+static int read_choice(const struct jsonin *at, const char *name) {
+    const struct option_row *row = row_of(name);
+    char text[NAME_BYTES];
+    for (int i = 0; jsonin_text(at, name, text, sizeof text) && row->choices[i]; i++) {
+        if (strcmp(text, row->choices[i]) == 0)
+            return (int)row->min + i;
+    }
+    return 0;
+}
+
+// 0 where it is missing or out of range.
+static int read_int(const struct jsonin *at, const char *key, int64_t least, int64_t most) {
+    int64_t value = 0;
+    if (!jsonin_int(at, key, (struct jsonin_range){least, most}, &value))
+        return 0;
+    return (int)value;
+}
+
+static struct memory read_fields(const struct jsonin *at) {
+    const struct option_row *size = row_of("size");
+    struct memory memory = {
+        .mode = (enum mode_choice)read_choice(at, "mode"),
+        .theme = (enum theme_id)read_choice(at, "theme"),
+        .clock = (enum clock_choice)read_choice(at, "clock"),
+        .text_step = read_int(at, "text_step", TEXT_STEP_MIN, TEXT_STEP_MAX),
+        .place.chapter = read_int(at, "chapter", 0, LESSON_MAX_CHAPTERS - 1),
+        .place.step = read_int(at, "step", 0, RUN_MAX_TOKENS),
+        .width_px = read_int(at, "width_px", size->min, size->max),
+        .height_px = read_int(at, "height_px", size->min, size->max),
+    };
+    // One side alone is no size.
+    if (memory.width_px == 0 || memory.height_px == 0)
+        memory.width_px = memory.height_px = 0;
+    if (!jsonin_bool(at, "is_calm", &memory.is_calm))
+        memory.is_calm = false;
+    return memory;
+}
+
+bool memory_parse(struct memory *out, const char *json, size_t bytes) {
+    json_t *root = jsonin_parse("state", json, bytes, 1, NULL);
+    bool is_object = json_is_object(root);
+    if (is_object)
+        *out = read_fields(&(struct jsonin){.name = "state", .json = root});
+    json_decref(root);
+    return is_object;
+}
+
+char *memory_print(const struct memory *memory, size_t *bytes, char why[256]) {
+    struct jsonout out = {.max_bytes = MAX_BYTES};
+    const char *mode = choice_name("mode", (int)memory->mode);
+    const char *theme = choice_name("theme", (int)memory->theme);
+    const char *clock = choice_name("clock", (int)memory->clock);
+    jsonout_open(&out, NULL, '{');
+    jsonout_int(&out, "version", VERSION);
+    jsonout_text(&out, "mode", mode, strlen(mode));
+    jsonout_text(&out, "theme", theme, strlen(theme));
+    jsonout_int(&out, "text_step", memory->text_step);
+    jsonout_text(&out, "clock", clock, strlen(clock));
+    jsonout_int(&out, "chapter", memory->place.chapter);
+    jsonout_int(&out, "step", memory->place.step);
+    jsonout_int(&out, "width_px", memory->width_px);
+    jsonout_int(&out, "height_px", memory->height_px);
+    jsonout_bool(&out, "is_calm", memory->is_calm);
+    jsonout_close(&out, '}');
+    jsonout_line(&out);
+    return jsonout_take(&out, bytes, why);
+}
+
+// --- Files ---
+
+bool memory_load_from(struct memory *out, const char *path) {
+    struct stat st;
+    char *text = NULL;
+    size_t bytes = 0;
+    // A pipe of that name would make the window wait.
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return false;
+    bool ok = jsonin_read(&text, &bytes, path, MAX_BYTES, NULL) && memory_parse(out, text, bytes);
+    free(text);
+    return ok;
+}
+
+bool memory_load(struct memory *out) {
+    char path[PARTFILE_PATH_BYTES];
+    return find_path(path) && memory_load_from(out, path);
+}
+
+// Makes the folders that `path` lies in, where they are missing.
+static bool make_folders(const char *path, char *why) {
+    char folder[PARTFILE_PATH_BYTES];
+    snprintf(folder, sizeof folder, "%s", path);
+    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+            return why_set(why, "the settings are not remembered: no folder %.120s: %s", folder,
+                           strerror(errno));
+        *slash = '/';
+    }
+    return true;
+}
+
+// The part's own words speak of a recording; here its error is enough.
+static bool write_part(struct partfile *part, const char *text, size_t bytes, char *why) {
+    int error = partfile_write_fd(part->fd, text, bytes);
+    if (error == 0)
+        return true;
+    return why_set(why, "the settings are not remembered: %.120s: %s", part->path, strerror(error));
+}
+
+static bool write_file(const char *path, const char *text, size_t bytes, char *why) {
+    struct partfile part = {.fd = -1};
+    if (!make_folders(path, why) ||
+        !partfile_create(&part, path, (struct partfile_name){"part", ".json"}, why))
+        return false;
+    if (write_part(&part, text, bytes, why) && partfile_publish(&part, path, true, why))
+        return true;
+    partfile_discard(&part);
+    return false;
+}
+
+bool memory_save_to(const struct memory *memory, const char *path, char why[256]) {
+    size_t bytes = 0;
+    if (strlen(path) >= PARTFILE_PATH_BYTES)
+        return why_set(why, "the settings are not remembered: the path is too long");
+    char *text = memory_print(memory, &bytes, why);
+    bool ok = text && write_file(path, text, bytes, why);
+    free(text);
+    return ok;
+}
+
+bool memory_save(const struct memory *memory, char why[256]) {
+    char path[PARTFILE_PATH_BYTES];
+    if (!find_path(path))
+        return why_set(why, "the settings are not remembered: HOME is no usable folder");
+    return memory_save_to(memory, path, why);
+}

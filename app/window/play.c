@@ -1,0 +1,289 @@
+// See play.h. The loop owns handles and three small states (session, stage, HUD); all
+// knowledge of pictures is in scene and paint, all decisions in actions.
+#include "app/window/play.h"
+
+#include "app/runs/exhibit.h"
+#include "app/window/memory.h"
+#include "app/window/player.h"
+#include "compute/base/signals.h"
+#include "compute/base/stopwatch.h"
+#include "compute/base/why.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    MAX_HZ = 60,
+    SOFTWARE_HZ = 30,
+    MEASURING_HZ = 10, // beside a measurement on few cores
+    FEW_CORES = 2,
+};
+#define TOAST_NS INT64_C(2200000000)
+
+// For benchmarks and bug reports: TOKENDRIP_TRACE=1 prints moments of the wall clock
+// and figures of the shown run on standard error.
+void player_trace(const char *what, int64_t value_ns) {
+    const char *wanted = getenv("TOKENDRIP_TRACE");
+    if (wanted && *wanted)
+        fprintf(stderr, "trace %s %lld\n", what, (long long)value_ns);
+}
+
+void player_toast(struct player *player, int64_t wall_ns, const char *text) {
+    snprintf(player->toast, sizeof player->toast, "%s", text);
+    player->toast_until_ns = wall_ns + TOAST_NS;
+}
+
+// --- When ---
+
+static bool is_moving(const struct player *player, int64_t wall_ns) {
+    const struct playhead *playhead = &player->stage.playhead;
+    if (!player->run || player->is_hidden || player->stage.is_blank || playhead->is_paused)
+        return false;
+    if (player->is_live)
+        return true;
+    // A prompt that waits for its first measurement stands still: that one has the cores.
+    return player->run->state != RUN_OPEN && !playhead_is_at_end(playhead, wall_ns);
+}
+
+static int64_t frame_ns(const struct player *player) {
+    int hz = window_refresh_hz(player->window);
+    if (hz > MAX_HZ)
+        hz = MAX_HZ;
+    if (window_is_software(player->window) && hz > SOFTWARE_HZ)
+        hz = SOFTWARE_HZ;
+    if (session_is_busy(player->session) && sysconf(_SC_NPROCESSORS_ONLN) <= FEW_CORES)
+        hz = MEASURING_HZ;
+    return 1000000000 / hz;
+}
+
+static int64_t earlier(int64_t a_ns, int64_t b_ns) {
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
+// The next moment at which something must happen by itself; INT64_MAX = never.
+static int64_t next_deadline_ns(struct player *player, int64_t wall_ns) {
+    int64_t deadline_ns = INT64_MAX;
+    if (wall_ns < player->toast_until_ns)
+        deadline_ns = earlier(deadline_ns, player->toast_until_ns);
+    if (player->stage.is_fullscreen && wall_ns < player->pointer_until_ns)
+        deadline_ns = earlier(deadline_ns, player->pointer_until_ns);
+    if (player->measure_at_ns)
+        deadline_ns = earlier(deadline_ns, player->measure_at_ns);
+    if (!is_moving(player, wall_ns))
+        return deadline_ns;
+    int64_t period_ns = frame_ns(player);
+    if (player->next_frame_ns <= wall_ns) {
+        int64_t late_ns = wall_ns - player->next_frame_ns;
+        player->next_frame_ns += (late_ns / period_ns + 1) * period_ns;
+    }
+    return earlier(deadline_ns, player->next_frame_ns);
+}
+
+static void expire(struct player *player, int64_t wall_ns) {
+    if (player->toast_until_ns && wall_ns >= player->toast_until_ns) {
+        player->toast_until_ns = 0;
+        player->is_stale = true;
+    }
+    if (player->pointer_until_ns && wall_ns >= player->pointer_until_ns &&
+        player->stage.is_fullscreen) {
+        player->pointer_until_ns = 0;
+        window_show_pointer(player->window, false);
+    }
+}
+
+// Sleeps until an event or the deadline. False: quit.
+static bool wait_and_act(struct player *player, int64_t deadline_ns) {
+    struct input_event *event = &player->easel->event;
+    int64_t wall_ns = stopwatch_now_ns();
+    int64_t wait_ns = deadline_ns == INT64_MAX ? -1 : deadline_ns - wall_ns;
+    int timeout_ms = -1;
+    if (deadline_ns != INT64_MAX)
+        timeout_ms = wait_ns <= 0 ? 0 : (int)((wait_ns + 999999) / 1000000);
+    if (player->is_stale && !player->is_hidden)
+        timeout_ms = 0;
+    while (input_wait(&player->input, event, timeout_ms)) {
+        if (!player_take_event(player, event, stopwatch_now_ns()))
+            return false;
+        timeout_ms = 0;
+    }
+    return true;
+}
+
+static void loop(struct player *player) {
+    for (bool goes_on = true; goes_on && !signals_stop_asked();) {
+        int64_t wall_ns = stopwatch_now_ns();
+        player_poll(player, wall_ns);
+        if (!player->has_shown && session_has_failed(player->session))
+            return; // nothing ever came: the reason is better read on the terminal
+        expire(player, wall_ns);
+        if (player->measure_at_ns && wall_ns >= player->measure_at_ns)
+            player_measure(player, wall_ns);
+        bool is_due = is_moving(player, wall_ns) && wall_ns >= player->next_frame_ns;
+        if (!player->is_hidden && (player->is_stale || is_due))
+            player_draw(player, wall_ns);
+        player_say_step(player, wall_ns);
+        window_keep_awake(player->window,
+                          is_moving(player, wall_ns) || player->stage.is_presenting);
+        goes_on = wait_and_act(player, next_deadline_ns(player, wall_ns));
+    }
+}
+
+// --- Start and end ---
+
+static struct stage_state first_stage(const struct options *options,
+                                      const struct session *session) {
+    struct stage_state stage = {
+        .playhead = {.rate = options->rate.num ? options->rate : (struct playhead_rate){1, 1}},
+        .landed_ns = INT64_MIN,
+        .clock = options->clock,
+        .is_rate_chosen = options->rate.num != 0,
+        .mode = options->mode,
+        .theme = options->theme,
+        .text_step = options->text_step,
+        .is_calm = options->is_calm,
+        .place = {.chapter = options->chapter ? options->chapter - 1 : 0},
+        .page = options->page ? options->page - 1 : 0,
+        .focus = -1,
+        .list_focus = -1,
+        .guess = guess_new(),
+        .prompt_tokens = options->prompt_tokens,
+        .is_fullscreen = options->is_fullscreen || options->is_projector,
+        .is_presenting = options->is_projector,
+        .answer_tokens = options->answer_tokens,
+    };
+    if (options->is_projector && !options->is_theme_given)
+        stage.theme = THEME_PROJECTOR;
+    if (options->is_projector)
+        stage.mode = MODE_SHOW;
+    for (int clock = 0; clock < 2; clock++)
+        stage.counting[clock] = session_default_counting(session, (enum clock_choice)clock);
+    bool is_saved_lesson = options->run_path && !session_has_measured(session);
+    if (is_saved_lesson)
+        stage.clock = CLOCK_LESSON;
+    stage.can_schedule = session_can_schedule(session);
+    stage.can_swap_clock = session_has_lesson(session) && !is_saved_lesson;
+    return stage;
+}
+
+// What was remembered, where the command line says nothing.
+static void recall(struct player *player, const struct options *options) {
+    struct stage_state *stage = &player->stage;
+    struct memory *memory = &player->memory;
+    if (!options->is_fresh && memory_load(memory)) {
+        if (!options->is_mode_given)
+            stage->mode = memory->mode;
+        if (!options->is_theme_given && !options->is_projector)
+            stage->theme = memory->theme;
+        if (!options->is_text_step_given)
+            stage->text_step = memory->text_step;
+        if (!options->is_clock_given && stage->can_swap_clock)
+            stage->clock = memory->clock;
+        if (!options->chapter)
+            stage->place = memory->place;
+        stage->is_calm = stage->is_calm || memory->is_calm;
+    }
+    player->first = *stage;
+}
+
+// What was changed in the window is remembered; what only the command line said is not.
+static void remember(struct player *player) {
+    const struct stage_state *stage = &player->stage, *first = &player->first;
+    struct memory *memory = &player->memory;
+    enum mode_choice mode = stage->is_presenting ? stage->mode_before : stage->mode;
+    if (mode != first->mode)
+        memory->mode = mode;
+    if (stage->theme != first->theme)
+        memory->theme = stage->theme;
+    if (stage->text_step != first->text_step)
+        memory->text_step = stage->text_step;
+    if (stage->clock != first->clock)
+        memory->clock = stage->clock;
+    if (stage->is_calm != first->is_calm)
+        memory->is_calm = stage->is_calm;
+    if (stage->place.chapter != first->place.chapter || stage->place.step != first->place.step)
+        memory->place = stage->place;
+    int width = 0, height = 0;
+    if (!stage->is_fullscreen)
+        window_size(player->window, &width, &height);
+    if (width && (width != player->first_width || height != player->first_height)) {
+        memory->width_px = width;
+        memory->height_px = height;
+    }
+    char why[256];
+    // A full disk is no reason to trouble someone who is leaving.
+    if (!player->is_fresh)
+        memory_save(memory, why);
+}
+
+static bool load_lesson(struct player *player, const struct options *options, char *why) {
+    if (exhibit_lesson(&player->lesson, options, why))
+        return true;
+    // Without its lessons the program still shows; what was asked for must be there.
+    if (options->lesson_path || (options->language && strcmp(options->language, "en") != 0))
+        return false;
+    fprintf(stderr, "tokendrip: note: %s\n", why);
+    return true;
+}
+
+static bool start(struct player *player, const struct options *options, int *code, char *why) {
+    *code = EXIT_FAILED;
+    if (!load_lesson(player, options, why) ||
+        !session_open(&player->session, options, input_wake, NULL, why))
+        return false;
+    player->stage = first_stage(options, player->session);
+    recall(player, options);
+    player->is_fresh = options->is_fresh;
+    player->is_describing = options->is_describing;
+    if (!text_create(&player->text, why))
+        return false;
+    struct window_opts opts = {
+        .title = "tokendrip",
+        .width = options->width_px ? options->width_px : player->memory.width_px,
+        .height = options->height_px ? options->height_px : player->memory.height_px,
+        .display = options->display > 0 ? options->display : 0,
+        .fullscreen = player->stage.is_fullscreen,
+        .no_vsync = !options->vsync,
+    };
+    if (!window_open(&player->window, &opts, player->text, why)) {
+        char display_why[256];
+        *code = window_has_display(display_why) ? EXIT_FAILED : EXIT_NO_DISPLAY;
+        return false;
+    }
+    window_size(player->window, &player->first_width, &player->first_height);
+    window_set_text_input(player->window, true);
+    *code = EXIT_OK;
+    return true;
+}
+
+static void stop(struct player *player) {
+    session_close(player->session);
+    window_close(player->window);
+    text_destroy(player->text);
+    lesson_destroy(player->lesson);
+    free(player->easel);
+}
+
+int play_command(const struct options *options, char why[256]) {
+    int code = EXIT_FAILED;
+    struct player player = {.pointer_x = -1, .pointer_y = -1, .is_stale = true};
+    player.easel = calloc(1, sizeof *player.easel);
+    if (!player.easel)
+        why_set(why, "out of memory. Close other programs and try again.");
+    else if (start(&player, options, &code, why)) {
+        signals_on_stop(input_wake, NULL);
+        player_refresh_run(&player, stopwatch_now_ns(), false);
+        loop(&player);
+        signals_on_stop(NULL, NULL);
+        remember(&player);
+        if (!player.run && session_has_failed(player.session)) {
+            why_set(why, "%s", session_show(player.session, CLOCK_MEASURED, RUN_ENGINE).message);
+            code = EXIT_FAILED;
+        } else if (signals_stop_asked()) {
+            code = EXIT_STOPPED;
+        }
+    }
+    stop(&player);
+    return code;
+}

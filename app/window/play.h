@@ -1,0 +1,13 @@
+// The window's loop: wait, events, actions, playhead, scene, paint, draw, HUD,
+// present. It reads the wall clock once a turn, draws only what changed and sleeps
+// until the next deadline; nothing runs when nothing moves.
+#ifndef APP_WINDOW_PLAY_H
+#define APP_WINDOW_PLAY_H
+
+#include "app/options/options.h"
+
+// Opens the window and stays until the user leaves. Returns the exit code: 0, 1 on
+// failure with `why`, 3 without a display, 130 when a signal asked to stop.
+int play_command(const struct options *options, char why[256]);
+
+#endif

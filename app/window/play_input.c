@@ -1,0 +1,215 @@
+// What the user did: keys and mouse become changes of the stage's state, and what those
+// leave to the outside world (a still, a measurement, the prompt's editor) is done here.
+#include "app/window/player.h"
+
+#include "app/window/hud.h"
+#include "render/pixel/surface.h"
+
+#include <stdio.h>
+#include <time.h>
+
+// A toggle twice within this time is one press that bounced.
+#define TOGGLE_GUARD_NS INT64_C(200000000)
+#define POINTER_NS INT64_C(2000000000)
+// A hand that moves a slider has come to rest.
+#define REST_NS INT64_C(150000000)
+
+static void save_still(struct player *player, int64_t wall_ns) {
+    const struct frame *frame = &player->easel->frame;
+    char name[64], why[256], toast[128];
+    time_t now = time(NULL);
+    struct tm local;
+    localtime_r(&now, &local);
+    strftime(name, sizeof name, "tokendrip-%Y%m%d-%H%M%S.png", &local);
+    struct surface *surface = NULL;
+    bool ok = surface_create(&surface, frame->layout.input.width_px, frame->layout.input.height_px,
+                             player->text, why);
+    if (ok) {
+        surface_draw(surface, &frame->scene);
+        ok = surface_save_png(surface, name, why);
+    }
+    surface_destroy(surface);
+    snprintf(toast, sizeof toast, ok ? "saved %s" : "not saved: %s", ok ? name : why);
+    player_toast(player, wall_ns, toast);
+}
+
+static void open_desk(struct player *player, const struct actions_context *context) {
+    desk_open(&player->easel->desk, player->run, session_tokenizer(player->session),
+              context->longest_prompt);
+}
+
+static void keep_run(struct player *player, int64_t wall_ns) {
+    char why[256] = "nothing is shown yet";
+    bool ok = player->run && session_keep(player->session, player->run, why);
+    player_toast(player, wall_ns, ok ? "kept: Lab shows it beside the next run" : why);
+}
+
+// Carries out what an action left to the loop. False: quit.
+static bool serve_requests(struct player *player, const struct actions_context *context) {
+    int64_t wall_ns = context->wall_ns;
+    unsigned requests = player->stage.requests;
+    player->stage.requests = 0;
+    if (requests & REQUEST_STILL)
+        save_still(player, wall_ns);
+    if (requests & REQUEST_NEXT_DISPLAY)
+        window_next_display(player->window);
+    if (requests & REQUEST_KEEP)
+        keep_run(player, wall_ns);
+    if (requests & REQUEST_EDIT)
+        open_desk(player, context);
+    if (requests & REQUEST_MEASURE)
+        player_measure(player, wall_ns);
+    else if (requests & REQUEST_MEASURE_SOON)
+        player->measure_at_ns = wall_ns + REST_NS;
+    return !(requests & REQUEST_QUIT);
+}
+
+static bool is_toggle(enum action action) {
+    return action == ACTION_FULLSCREEN || action == ACTION_PRESENT || action == ACTION_HELP ||
+           action == ACTION_BLANK || action == ACTION_LOG || action == ACTION_GLOSSARY ||
+           action == ACTION_WHY || action == ACTION_PREDICT || action == ACTION_SIMPLE;
+}
+
+static void put_action_toast(struct player *player, int64_t wall_ns) {
+    const struct stage_state *stage = &player->stage;
+    if (stage->toast_count == player->toast_seen)
+        return;
+    player->toast_seen = stage->toast_count;
+    char text[128] = "";
+    if (player->run)
+        hud_toast_text(text, sizeof text, stage, player->run);
+    player_toast(player, wall_ns, text);
+}
+
+// What a change of the user's choices brings with it. False: quit.
+static bool follow(struct player *player, const struct stage_state *before, bool is_restart,
+                   const struct actions_context *context) {
+    const struct stage_state *after = &player->stage;
+    if (after->is_fullscreen != before->is_fullscreen)
+        window_set_fullscreen(player->window, after->is_fullscreen);
+    bool is_editing = after->side == SIDE_PROMPT;
+    if (is_editing != player->input.is_editing)
+        input_edit(&player->input, is_editing);
+    if (after->clock != before->clock || after->counting[0] != before->counting[0] ||
+        after->counting[1] != before->counting[1] || is_restart)
+        player_refresh_run(player, context->wall_ns, true);
+    bool goes_on = serve_requests(player, context);
+    put_action_toast(player, context->wall_ns);
+    player->is_stale = true;
+    return goes_on;
+}
+
+static bool act(struct player *player, enum action action, int64_t wall_ns) {
+    if (is_toggle(action)) {
+        if (wall_ns - player->toggled_ns < TOGGLE_GUARD_NS)
+            return true;
+        player->toggled_ns = wall_ns;
+    }
+    struct stage_state before = player->stage;
+    struct actions_context context = player_context(player, wall_ns);
+    bool is_restart = player->is_live && action == ACTION_RESTART;
+    if (is_restart)
+        session_end_live(player->session);
+    player->stage = actions_apply(player->stage, action, &context);
+    return follow(player, &before, is_restart, &context);
+}
+
+static bool use_mouse(struct player *player, struct input_event *event, int64_t wall_ns) {
+    struct stage_state before = player->stage;
+    struct actions_context context = player_context(player, wall_ns);
+    enum action action = ACTION_NONE;
+    window_mouse_px(player->window, &event->x, &event->y);
+    player->stage = pointer_apply(player->stage, &player->pointer, &action, event,
+                                  &player->easel->frame, &context);
+    if (!follow(player, &before, false, &context))
+        return false;
+    // The focus may be on another control now: what it moves is looked up anew.
+    return action == ACTION_NONE || act(player, action, wall_ns);
+}
+
+static void close_desk(struct player *player) {
+    player->stage.side = SIDE_NONE;
+    input_edit(&player->input, false);
+    player->is_stale = true;
+}
+
+static void measure_desk(struct player *player, int64_t wall_ns) {
+    struct desk *desk = &player->easel->desk;
+    char why[256];
+    if (desk->message[0]) {
+        player_toast(player, wall_ns, desk->message);
+        return;
+    }
+    player->stage.prompt_tokens = 0;
+    if (!session_measure_text(player->session, desk->editor.text, player->stage.answer_tokens,
+                              wall_ns, why)) {
+        player_toast(player, wall_ns, why);
+        return;
+    }
+    close_desk(player);
+    player->stage.clock = CLOCK_MEASURED;
+    player_refresh_run(player, wall_ns, false);
+}
+
+static void use_desk(struct player *player, const struct input_event *event, int64_t wall_ns) {
+    bool is_key = event->kind == INPUT_EDIT;
+    player->is_stale = true;
+    if (is_key && event->edit == EDIT_CLOSE)
+        close_desk(player);
+    else if (is_key && event->edit == EDIT_DONE)
+        measure_desk(player, wall_ns);
+    else
+        desk_type(&player->easel->desk, event, session_tokenizer(player->session),
+                  player_reach(player).prompt);
+}
+
+static void move_pointer(struct player *player, const struct input_event *event, int64_t wall_ns) {
+    player->pointer_x = event->x;
+    player->pointer_y = event->y;
+    window_mouse_px(player->window, &player->pointer_x, &player->pointer_y);
+    player->pointer_until_ns = wall_ns + POINTER_NS;
+    window_show_pointer(player->window, true);
+    player->is_stale = true;
+}
+
+// False: quit.
+bool player_take_event(struct player *player, struct input_event *event, int64_t wall_ns) {
+    switch (event->kind) {
+    case INPUT_PRESS:
+    case INPUT_DRAG:
+    case INPUT_RELEASE:
+    case INPUT_WHEEL:
+        return use_mouse(player, event, wall_ns);
+    case INPUT_TYPED:
+    case INPUT_EDIT:
+        use_desk(player, event, wall_ns);
+        return true;
+    case INPUT_ACTION:
+        return act(player, event->action, wall_ns);
+    case INPUT_HIDDEN:
+        player->is_hidden = true;
+        return true;
+    case INPUT_SHOWN:
+    case INPUT_RESIZED:
+    case INPUT_EXPOSED:
+        player->is_hidden = window_is_hidden(player->window);
+        player->shown_hash = 0;
+        player->is_stale = true;
+        return true;
+    case INPUT_RESET:
+    case INPUT_RESET_ALL:
+        window_reset(player->window);
+        player->shown_hash = 0;
+        player->is_stale = true;
+        return true;
+    case INPUT_POINTER:
+        move_pointer(player, event, wall_ns);
+        return true;
+    case INPUT_LEFT:
+        player->pointer_x = player->pointer_y = -1;
+        player->is_stale = true;
+        return true;
+    default:
+        return true;
+    }
+}

@@ -1,0 +1,86 @@
+// The window's player: its handles and small states, and what the files of the loop
+// (play.c, play_run.c, play_input.c, play_frame.c) share. Nobody else includes it.
+#ifndef APP_WINDOW_PLAYER_H
+#define APP_WINDOW_PLAYER_H
+
+#include "app/picture/frame.h"
+#include "app/runs/session.h"
+#include "app/window/desk.h"
+#include "app/window/memory.h"
+#include "app/window/pointer.h"
+#include "render/pixel/window.h"
+
+// Large, so on the heap and not on the stack.
+struct easel {
+    struct frame frame;
+    struct cmdlist hud;
+    struct desk desk;
+    struct input_event event;
+};
+
+struct player {
+    struct text *text;
+    struct window *window;
+    struct session *session;
+    struct easel *easel;
+    struct lesson *lesson; // owned, NULL = none could be read
+    struct input input;
+    struct pointer pointer;
+    struct stage_state stage;
+    bool is_fresh;        // nothing is remembered
+    struct memory memory; // as it was, or defaults
+    int first_width, first_height;
+    struct stage_state first; // as it began: what differs at the end was the user's wish
+
+    const struct run *run; // shown now, NULL = none yet
+    bool has_shown;        // some run has been on screen
+    bool has_presented;
+    bool is_live, is_measuring;
+    const char *message;
+    // Where the lesson stood when its clock was left for one that is not there yet.
+    const struct run *place_run;
+    struct playhead place;
+
+    char toast[128];
+    int toast_seen; // stage.toast_count already put up
+    int64_t toast_until_ns;
+    int pointer_x, pointer_y;
+    int64_t pointer_until_ns;
+    int64_t toggled_ns;
+    int64_t measure_at_ns; // a slider has been moved; 0 = none
+    bool has_told_failure; // the device was lost, and the user knows
+    bool is_describing;
+    const struct run *said_run; // whose step was said last on standard output
+    int said_event;
+    struct lesson_place said_place;
+    bool is_hidden, is_stale; // not on screen; must be drawn again
+    uint64_t shown_hash;      // of the lists on the screen
+    int64_t next_frame_ns;    // absolute deadline while something moves
+    char title[96];
+};
+
+// play.c
+void player_trace(const char *what, int64_t value_ns);
+void player_toast(struct player *player, int64_t wall_ns, const char *text);
+
+// play_run.c: which run is shown, and what is measured for it.
+struct player_reach {
+    int prompt, answer; // the longest there can be, in tokens
+};
+struct player_reach player_reach(const struct player *player);
+struct actions_context player_context(const struct player *player, int64_t wall_ns);
+// Takes what the session has to show; keeps the place when only clock or counting
+// changed, starts at the beginning when another run came.
+void player_refresh_run(struct player *player, int64_t wall_ns, bool keep_place);
+void player_poll(struct player *player, int64_t wall_ns);
+void player_measure(struct player *player, int64_t wall_ns);
+
+// play_input.c: what the user did. False: quit.
+bool player_take_event(struct player *player, struct input_event *event, int64_t wall_ns);
+
+// play_frame.c
+void player_draw(struct player *player, int64_t wall_ns);
+// For those who listen: the line of a step, once, when it is on the screen.
+void player_say_step(struct player *player, int64_t wall_ns);
+
+#endif

@@ -1,0 +1,663 @@
+// See engine.h. The worker sleeps until a request is there, measures it, puts the
+// result where it can be taken, and sleeps again. A new request and the wish to
+// stop are the same to a measurement under way: one atomic flag, which the worker
+// clears under the lock when it takes the next request. The lock is held for
+// copies only, never across a pass, a callback or an allocation.
+#include "compute/engine/engine.h"
+
+#include "compute/backend/backend.h"
+#include "compute/backend/load.h"
+#include "compute/base/stopwatch.h"
+#include "compute/base/why.h"
+#include "compute/measure/generate.h"
+#include "compute/measure/sweep_measure.h"
+#include "compute/model/model.h"
+#include "compute/model/shape.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// What worker and owner exchange; on the heap of its own, because a getter of a
+// const engine locks it too.
+struct exchange {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    // Under lock.
+    bool is_closing;
+    bool has_request;              // one the worker has not taken yet
+    struct engine_request request; // its prompt is owned
+    int sweep_from;                // > 0: a sweep is asked for, from that length on
+    struct engine_status status;
+    bool has_result;
+    struct measure_result result; // while has_result
+    struct sweep sweep;           // its points so far
+    char lost[WHY_BYTES];         // why the device was lost; empty while it is there
+    // Without.
+    _Atomic bool stop, busy;
+    _Atomic uint32_t live_request; // whose cold run `publish` shows
+    struct publish publish;
+};
+
+struct engine {
+    // Set at open.
+    const struct backend *backend;
+    struct backend_state *state;
+    struct model *model;
+    struct tokenizer *tokenizer;
+    struct generate_scratch scratch;
+    struct generate_script script; // ids owned
+    struct run_info info;
+    int context;
+    struct exchange *exchange;
+    pthread_t worker;
+    bool has_worker;
+    // The owner's.
+    uint32_t requested; // number of the last request
+    bool is_taken;      // its result has been moved out, and the cold run with it
+    // Set before the first request.
+    void (*wake)(void *context);
+    void *wake_context;
+    // The worker's.
+    uint32_t working_on;
+    enum engine_stage woke_stage; // of the last wake-up for a status
+    int64_t woke_ns;
+    struct measure_result work;            // of the request at hand or the last one
+    struct sweep_work sweep;               // the one at hand or the last one
+    int32_t checked[MEASURE_CHECK_TOKENS]; // the prompt whose prefill was checked last
+    int checked_count;
+};
+
+// --- The worker ---
+
+static void wake_owner(void *context) {
+    const struct engine *engine = context;
+    if (engine->wake)
+        engine->wake(engine->wake_context);
+}
+
+// A new stage wakes at once, the count of its runs only now and then: a window that is
+// woken, and the display server behind it, take the core that measures.
+static bool is_worth_waking(struct engine *engine, const struct engine_status *status) {
+    int64_t now_ns = stopwatch_now_ns();
+    if (status->stage == engine->woke_stage && now_ns - engine->woke_ns < ENGINE_WAKE_NS)
+        return false;
+    engine->woke_stage = status->stage;
+    engine->woke_ns = now_ns;
+    return true;
+}
+
+// A status of a request that has been overtaken is no news.
+static void set_status(struct engine *engine, const struct engine_status *status) {
+    struct exchange *x = engine->exchange;
+    pthread_mutex_lock(&x->lock);
+    bool is_news = x->status.request == status->request && !x->has_request;
+    if (is_news)
+        x->status = *status;
+    pthread_mutex_unlock(&x->lock);
+    if (is_news && is_worth_waking(engine, status))
+        wake_owner(engine);
+}
+
+static void on_cold(void *context) {
+    struct engine *engine = context;
+    atomic_store(&engine->exchange->live_request, engine->working_on);
+}
+
+static void on_progress(void *context, enum measure_stage stage, int done, int total) {
+    static const enum engine_stage stages[] = {
+        [MEASURE_COLD] = ENGINE_COLD,
+        [MEASURE_WARM] = ENGINE_WARM,
+        [MEASURE_REPEAT] = ENGINE_REPEAT,
+    };
+    struct engine *engine = context;
+    set_status(engine, &(struct engine_status){
+                           .stage = stages[stage],
+                           .done = done,
+                           .total = total,
+                           .request = engine->working_on,
+                       });
+}
+
+static struct generate request_of(const struct engine *engine,
+                                  const struct engine_request *request) {
+    return (struct generate){
+        .backend = engine->backend,
+        .state = engine->state,
+        .tokenizer = engine->tokenizer,
+        .scratch = &engine->scratch,
+        .script = engine->script,
+        .vocab = engine->model->shape.vocab,
+        .context = engine->context,
+        .prompt = request->prompt,
+        .prompt_count = request->prompt_count,
+        .answer_tokens = request->answer_tokens,
+        .answer_limit = request->answer_limit,
+        .sampler = {.temperature = request->temperature,
+                    .top_p_unit = request->top_p_unit,
+                    .seed = request->seed},
+        .without_cache = request->without_cache,
+        .stop = &engine->exchange->stop,
+        .busy = &engine->exchange->busy,
+    };
+}
+
+static int checked_part(const struct engine_request *request) {
+    return request->prompt_count < MEASURE_CHECK_TOKENS ? request->prompt_count
+                                                        : MEASURE_CHECK_TOKENS;
+}
+
+static bool is_checked(const struct engine *engine, const struct engine_request *request) {
+    int count = checked_part(request);
+    return engine->checked_count == count &&
+           memcmp(engine->checked, request->prompt, (size_t)count * sizeof(int32_t)) == 0;
+}
+
+static void remember_check(struct engine *engine, const struct engine_request *request) {
+    engine->checked_count = checked_part(request);
+    memcpy(engine->checked, request->prompt, (size_t)engine->checked_count * sizeof(int32_t));
+}
+
+static enum engine_stage stage_after(enum generate_end end) {
+    return end == GENERATE_DONE      ? ENGINE_DONE
+           : end == GENERATE_STOPPED ? ENGINE_IDLE
+                                     : ENGINE_FAILED;
+}
+
+// Hands the result over, unless another request came meanwhile. A lost device is told to
+// that one, too.
+static void finish(struct engine *engine, enum generate_end end, bool has_result, const char *why) {
+    struct exchange *x = engine->exchange;
+    struct engine_status status = {.stage = stage_after(end), .request = engine->working_on};
+    if (status.stage == ENGINE_FAILED)
+        snprintf(status.why, sizeof(status.why), "%s", why);
+    pthread_mutex_lock(&x->lock);
+    if (end == GENERATE_LOST && !x->lost[0])
+        snprintf(x->lost, sizeof(x->lost), "%s", why[0] ? why : "the device was lost");
+    bool is_wanted = !x->has_request && x->status.request == engine->working_on;
+    if (is_wanted) {
+        x->status = status;
+        x->has_result = end == GENERATE_DONE && has_result;
+        if (x->has_result) {
+            x->result = engine->work;
+            memset(&engine->work, 0, sizeof(engine->work));
+        }
+    }
+    pthread_mutex_unlock(&x->lock);
+    if (is_wanted)
+        wake_owner(engine);
+}
+
+// After the repeats, so that what it does to caches and clocks disturbs none.
+static bool measure_floors(struct engine *engine, char *why) {
+    struct measure_result *work = &engine->work;
+    struct backend_rates rates;
+    if (!engine->backend->measure_rates)
+        return true;
+    size_t step_bytes = (size_t)floors_step_bytes(work->shown);
+    if (!engine->backend->measure_rates(engine->state, step_bytes, &rates, why))
+        return false;
+    floors_of(&work->floors, &engine->model->shape, work->shown, &rates, work->prefill.median_ns,
+              work->step.median_ns);
+    return true;
+}
+
+static void work_on(struct engine *engine, const struct engine_request *request) {
+    char why[WHY_BYTES] = "";
+    struct generate generate = request_of(engine, request);
+    generate.on_grown = wake_owner;
+    generate.watcher = engine;
+    struct run_info info = engine->info;
+    stopwatch_utc_date(info.date);
+    measure_clear(&engine->work);
+    enum generate_end end = measure_run(&engine->work,
+                                        &(struct measure_plan){
+                                            .generate = &generate,
+                                            .info = &info,
+                                            .repeats = request->repeats,
+                                            .budget_ns = request->budget_ns,
+                                            .settle_ns = request->settle_ns,
+                                            .pause_ns = request->pause_ns,
+                                            .is_checked = is_checked(engine, request),
+                                            .publish = &engine->exchange->publish,
+                                            .on_cold = on_cold,
+                                            .on_progress = on_progress,
+                                            .context = engine,
+                                        },
+                                        why);
+    if (engine->work.prefill_checked)
+        remember_check(engine, request);
+    bool has_floors = request->wants_floors && !request->without_cache;
+    if (end == GENERATE_DONE && has_floors && !measure_floors(engine, why))
+        end = GENERATE_FAILED;
+    finish(engine, end, true, why);
+}
+
+static void on_points(void *context, const struct sweep *sweep, int done, int total) {
+    struct engine *engine = context;
+    struct exchange *x = engine->exchange;
+    pthread_mutex_lock(&x->lock);
+    x->sweep = *sweep;
+    pthread_mutex_unlock(&x->lock);
+    set_status(engine, &(struct engine_status){
+                           .stage = ENGINE_SWEEP,
+                           .done = done,
+                           .total = total,
+                           .request = engine->working_on,
+                       });
+}
+
+static void work_on_sweep(struct engine *engine, const struct engine_request *request,
+                          int shortest) {
+    char why[WHY_BYTES] = "";
+    struct generate generate = request_of(engine, request);
+    enum generate_end end = GENERATE_FAILED;
+    if (sweep_work_begin(&engine->sweep, request->prompt, request->prompt_count, shortest,
+                         engine->context, why))
+        end = sweep_measure(&engine->sweep,
+                            &(struct sweep_plan){
+                                .generate = &generate,
+                                .repeats = request->repeats,
+                                .budget_ns = request->budget_ns,
+                                .pause_ns = request->pause_ns,
+                                .on_points = on_points,
+                                .context = engine,
+                            },
+                            why);
+    finish(engine, end, false, why);
+}
+
+// A request that was there before the device was known to be lost fails as it would
+// have failed in engine_start.
+static bool is_lost(const struct engine *engine, char *why) {
+    struct exchange *x = engine->exchange;
+    pthread_mutex_lock(&x->lock);
+    bool is = x->lost[0] != '\0';
+    if (is)
+        why_set(why, "%s", x->lost);
+    pthread_mutex_unlock(&x->lock);
+    return is;
+}
+
+// Waits for a request and moves it out. False: the engine is closing.
+static bool take_request(struct engine *engine, struct engine_request *out, int *sweep_from,
+                         struct measure_result *dropped) {
+    struct exchange *x = engine->exchange;
+    pthread_mutex_lock(&x->lock);
+    while (!x->has_request && !x->is_closing)
+        pthread_cond_wait(&x->changed, &x->lock);
+    bool is_there = !x->is_closing;
+    memset(dropped, 0, sizeof(*dropped));
+    if (is_there) {
+        *out = x->request;
+        *sweep_from = x->sweep_from;
+        x->has_request = false;
+        engine->working_on = x->status.request;
+        atomic_store(&x->stop, false);
+        if (x->has_result)
+            *dropped = x->result;
+        x->has_result = false;
+    }
+    pthread_mutex_unlock(&x->lock);
+    return is_there;
+}
+
+static void *work(void *context) {
+    struct engine *engine = context;
+    struct engine_request request;
+    struct measure_result dropped;
+    char why[WHY_BYTES];
+    int sweep_from;
+    while (take_request(engine, &request, &sweep_from, &dropped)) {
+        measure_clear(&dropped);
+        if (is_lost(engine, why))
+            finish(engine, GENERATE_FAILED, false, why);
+        else if (sweep_from > 0)
+            work_on_sweep(engine, &request, sweep_from);
+        else
+            work_on(engine, &request);
+        free((void *)(uintptr_t)request.prompt); // owned by the exchange, see engine_start
+    }
+    return NULL;
+}
+
+// --- Opening and closing ---
+
+// The card of "cuda:N"; -1 = the first that works.
+static int card_of(const char *device) {
+    return device && strncmp(device, "cuda:", 5) == 0 ? atoi(device + 5) : -1;
+}
+
+static bool is_cuda(const char *device) {
+    return device && (strcmp(device, "cuda") == 0 || strncmp(device, "cuda:", 5) == 0);
+}
+
+// Auto takes a card where one works, else the CPU.
+static bool pick_backend(struct engine *engine, const char *device, char *why) {
+    char cuda_why[WHY_BYTES] = "";
+    bool is_auto = !device || strcmp(device, "auto") == 0;
+    if (!is_auto && !is_cuda(device) && strcmp(device, backend_cpu.name) != 0)
+        return why_set(why, "device '%s' is not known here: use auto, cpu, cuda or cuda:N", device);
+    engine->backend = is_auto || is_cuda(device) ? backend_load_cuda(cuda_why) : &backend_cpu;
+    if (!engine->backend && is_cuda(device))
+        return why_set(why, "%s cannot be used: %s", device, cuda_why);
+    if (!engine->backend)
+        engine->backend = &backend_cpu;
+    return engine->backend->available(why);
+}
+
+static bool choose_backend(struct engine *engine, const struct engine_opts *opts, char *why) {
+    if (!opts->backend)
+        return pick_backend(engine, opts->device, why);
+    engine->backend = opts->backend;
+    return true;
+}
+
+static void describe_model(struct engine *engine) {
+    const struct model *model = engine->model;
+    struct run_info *info = &engine->info;
+    info->origin = RUN_MEASURED;
+    info->counting = RUN_ENGINE;
+    snprintf(info->model, sizeof(info->model), "%s", model->name);
+    snprintf(info->weights, sizeof(info->weights), "%s", model->weights);
+    snprintf(info->weight_type, sizeof(info->weight_type), "%s", model_weight_type(model));
+    snprintf(info->clock, sizeof(info->clock), "CLOCK_MONOTONIC");
+    info->layers = model->shape.layers;
+    info->heads = model->shape.heads;
+    info->kv_heads = model->shape.kv_heads;
+    info->head_dim = model->shape.head_dim;
+    info->weight_bytes = model_step_weight_bytes(model);
+    engine->backend->fill_info(engine->state, info);
+}
+
+// The tokenizer alone, of a file whose weights are not used.
+static bool borrow_tokenizer(struct engine *engine, const char *path, char *why) {
+    struct gguf *file;
+    if (!gguf_open(&file, path, why))
+        return false;
+    bool ok = tokenizer_open(&engine->tokenizer, file, why);
+    gguf_close(file);
+    int words = ok ? tokenizer_vocab(engine->tokenizer) : 0;
+    if (words > engine->model->shape.vocab)
+        return why_set(why,
+                       "%s knows %d tokens, and the words come from a file of %d: use the "
+                       "program's own model for them",
+                       engine->model->name, engine->model->shape.vocab, words);
+    return ok;
+}
+
+static bool read_script(struct engine *engine, const char *text, char *why) {
+    size_t bytes = strlen(text), capacity = tokenizer_encode_bound(bytes);
+    int32_t *ids = malloc((capacity + 1) * sizeof(*ids));
+    if (!ids)
+        return why_set(why, "no memory for a script of %zu bytes", bytes);
+    engine->script.ids = ids;
+    engine->script.count =
+        tokenizer_encode(engine->tokenizer, ids, (int)capacity, text, bytes, false, why);
+    if (engine->script.count < 0)
+        return false;
+    if (tokenizer_eos(engine->tokenizer) >= 0)
+        ids[engine->script.count++] = tokenizer_eos(engine->tokenizer);
+    return engine->script.count > 0 || why_set(why, "the script of a shape's answer is empty");
+}
+
+static bool make_shape(struct engine *engine, const struct engine_opts *opts, char *why) {
+    const struct shape_preset *preset = shape_find(opts->shape, why);
+    enum gguf_tensor_type type =
+        preset && opts->shape_type == GGUF_TENSOR_F32 ? preset->type : opts->shape_type;
+    return preset && shape_model(&engine->model, preset, type, opts->shape_seed, why) &&
+           borrow_tokenizer(engine, opts->model_path, why) &&
+           read_script(engine, opts->script ? opts->script : "", why);
+}
+
+static bool read_file(struct engine *engine, const struct engine_opts *opts, char *why) {
+    if (!model_open(&engine->model, opts->model_path, why))
+        return false;
+    if (opts->bundled)
+        snprintf(engine->model->weights, sizeof(engine->model->weights), "bundled");
+    return tokenizer_open(&engine->tokenizer, engine->model->file, why);
+}
+
+// A card that was taken without being asked for gives way to the CPU when the model does
+// not fit on it; the card's reason is the one told if it fits on neither.
+static bool open_state(struct engine *engine, const struct engine_opts *opts, char *why) {
+    char cpu_why[WHY_BYTES];
+    struct backend_opts backend = {.threads = opts->threads,
+                                   .context = engine->context,
+                                   .device = card_of(opts->device),
+                                   .marks = opts->marks};
+    if (engine->backend->open(&engine->state, engine->model, &backend, why))
+        return true;
+    bool is_chosen = opts->device && strcmp(opts->device, "auto") != 0;
+    if (is_chosen || engine->backend == &backend_cpu)
+        return false;
+    engine->backend = &backend_cpu;
+    return engine->backend->open(&engine->state, engine->model, &backend, cpu_why);
+}
+
+static bool open_model(struct engine *engine, const struct engine_opts *opts, char *why) {
+    if (!(opts->shape ? make_shape(engine, opts, why) : read_file(engine, opts, why)))
+        return false;
+    int most = engine->model->shape.context;
+    engine->context = opts->context ? opts->context : most < ENGINE_CONTEXT ? most : ENGINE_CONTEXT;
+    if (!open_state(engine, opts, why) ||
+        !generate_scratch_create(&engine->scratch, engine->tokenizer, engine->model->shape.vocab,
+                                 why))
+        return false;
+    describe_model(engine);
+    return true;
+}
+
+static struct exchange *create_exchange(void) {
+    struct exchange *x = calloc(1, sizeof(*x));
+    if (!x)
+        return NULL;
+    pthread_mutex_init(&x->lock, NULL); // cannot fail with default attributes
+    pthread_cond_init(&x->changed, NULL);
+    return x;
+}
+
+static bool start_worker(struct engine *engine, char *why) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&engine->worker, NULL, work, engine);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    engine->has_worker = error == 0;
+    return error == 0 || why_set(why, "cannot start the worker thread: %s", strerror(error));
+}
+
+bool engine_open(struct engine **out, const struct engine_opts *opts, char *why) {
+    *out = NULL;
+    struct engine *engine = calloc(1, sizeof(*engine));
+    if (!engine)
+        return why_set(why, "the engine is out of memory");
+    engine->exchange = create_exchange();
+    bool is_good = engine->exchange || why_set(why, "the engine is out of memory");
+    if (!is_good || !choose_backend(engine, opts, why) || !open_model(engine, opts, why) ||
+        !start_worker(engine, why)) {
+        engine_close(engine);
+        return false;
+    }
+    *out = engine;
+    return true;
+}
+
+static void destroy_exchange(struct exchange *x) {
+    if (!x)
+        return;
+    if (x->has_request)
+        free((void *)(uintptr_t)x->request.prompt);
+    if (x->has_result)
+        measure_clear(&x->result);
+    pthread_cond_destroy(&x->changed);
+    pthread_mutex_destroy(&x->lock);
+    free(x);
+}
+
+void engine_close(struct engine *engine) {
+    if (!engine)
+        return;
+    if (engine->has_worker) {
+        struct exchange *x = engine->exchange;
+        pthread_mutex_lock(&x->lock);
+        x->is_closing = true;
+        atomic_store(&x->stop, true);
+        pthread_cond_signal(&x->changed);
+        pthread_mutex_unlock(&x->lock);
+        pthread_join(engine->worker, NULL);
+    }
+    destroy_exchange(engine->exchange);
+    measure_clear(&engine->work);
+    sweep_work_clear(&engine->sweep);
+    generate_scratch_clear(&engine->scratch);
+    free((void *)(uintptr_t)engine->script.ids);
+    if (engine->state)
+        engine->backend->close(engine->state);
+    tokenizer_close(engine->tokenizer);
+    model_close(engine->model);
+    free(engine);
+}
+
+// --- What the owner asks ---
+
+const struct tokenizer *engine_tokenizer(const struct engine *engine) {
+    return engine->tokenizer;
+}
+
+int engine_context(const struct engine *engine) {
+    return engine->context;
+}
+
+const struct model_shape *engine_shape(const struct engine *engine) {
+    return &engine->model->shape;
+}
+
+void engine_fill_info(const struct engine *engine, struct run_info *info) {
+    *info = engine->info;
+}
+
+void engine_on_change(struct engine *engine, void (*wake)(void *context), void *context) {
+    engine->wake = wake;
+    engine->wake_context = context;
+}
+
+static bool check_request(const struct engine *engine, const struct engine_request *request,
+                          char *why) {
+    if (request->repeats < 1 || request->repeats > MEASURE_MAX_REPEATS)
+        return why_set(why, "%d repeats were asked for, expected 1 to %d", request->repeats,
+                       MEASURE_MAX_REPEATS);
+    if (request->budget_ns < 0 || request->pause_ns < 0 || request->settle_ns < 0)
+        return why_set(why, "a measurement's budget and pauses cannot be negative");
+    struct generate generate = request_of(engine, request);
+    return generate_check(&generate, why);
+}
+
+// Hands a request, which has been checked, to the worker.
+static bool post(struct engine *engine, const struct engine_request *request, int sweep_from,
+                 char *why) {
+    struct engine_request mine = *request;
+    size_t bytes = (size_t)request->prompt_count * sizeof(*request->prompt);
+    int32_t *prompt = malloc(bytes);
+    if (!prompt)
+        return why_set(why, "no memory for a prompt of %d tokens", request->prompt_count);
+    memcpy(prompt, request->prompt, bytes);
+    mine.prompt = prompt;
+    engine->is_taken = false;
+    engine->requested++;
+
+    struct exchange *x = engine->exchange;
+    pthread_mutex_lock(&x->lock);
+    const int32_t *overtaken = x->has_request ? x->request.prompt : NULL;
+    x->request = mine;
+    x->sweep_from = sweep_from;
+    x->has_request = true;
+    x->status = (struct engine_status){.stage = sweep_from > 0 ? ENGINE_SWEEP : ENGINE_COLD,
+                                       .total = sweep_from > 0 ? 0 : 1,
+                                       .request = engine->requested};
+    atomic_store(&x->stop, true); // until the worker takes this one
+    pthread_cond_signal(&x->changed);
+    pthread_mutex_unlock(&x->lock);
+    free((void *)(uintptr_t)overtaken);
+    return true;
+}
+
+bool engine_start(struct engine *engine, const struct engine_request *request, char *why) {
+    return check_request(engine, request, why) && !is_lost(engine, why) &&
+           post(engine, request, 0, why);
+}
+
+bool engine_start_sweep(struct engine *engine, const struct engine_sweep_request *request,
+                        char *why) {
+    struct engine_request as_run = {
+        .prompt = request->prompt,
+        .prompt_count = request->prompt_count,
+        .answer_limit = 1,
+        .repeats = request->repeats,
+        .budget_ns = request->budget_ns,
+        .pause_ns = request->pause_ns,
+    };
+    if (request->shortest < 0 || request->shortest > request->prompt_count)
+        return why_set(why, "a sweep from %d tokens on was asked for, expected 1 to %d",
+                       request->shortest, request->prompt_count);
+    return check_request(engine, &as_run, why) && !is_lost(engine, why) &&
+           post(engine, &as_run, request->shortest > 0 ? request->shortest : 1, why);
+}
+
+bool engine_sweep_points(const struct engine *engine, struct sweep *out) {
+    struct exchange *x = engine->exchange;
+    pthread_mutex_lock(&x->lock);
+    *out = x->sweep;
+    pthread_mutex_unlock(&x->lock);
+    return out->prefill_count > 0;
+}
+
+void engine_stop(struct engine *engine) {
+    struct exchange *x = engine->exchange;
+    pthread_mutex_lock(&x->lock);
+    const int32_t *forgotten = x->has_request ? x->request.prompt : NULL;
+    if (x->has_request) {
+        x->has_request = false;
+        x->status.stage = ENGINE_IDLE;
+    }
+    atomic_store(&x->stop, true);
+    pthread_mutex_unlock(&x->lock);
+    free((void *)(uintptr_t)forgotten);
+}
+
+void engine_poll(const struct engine *engine, struct engine_status *out) {
+    struct exchange *x = engine->exchange;
+    pthread_mutex_lock(&x->lock);
+    *out = x->status;
+    pthread_mutex_unlock(&x->lock);
+}
+
+bool engine_live(const struct engine *engine, struct run *out) {
+    const struct exchange *x = engine->exchange;
+    // An older request's cold run may be freed at any moment now.
+    if (engine->is_taken || engine->requested == 0 ||
+        atomic_load(&x->live_request) != engine->requested)
+        return false;
+    return publish_prefix(&x->publish, out, NULL);
+}
+
+bool engine_is_busy(const struct engine *engine) {
+    return atomic_load_explicit(&engine->exchange->busy, memory_order_relaxed);
+}
+
+bool engine_take(struct engine *engine, struct measure_result *out) {
+    struct exchange *x = engine->exchange;
+    pthread_mutex_lock(&x->lock);
+    bool is_there = x->has_result && !x->has_request;
+    if (is_there) {
+        *out = x->result;
+        x->has_result = false;
+    }
+    pthread_mutex_unlock(&x->lock);
+    if (is_there)
+        engine->is_taken = true;
+    return is_there;
+}

@@ -1,0 +1,93 @@
+// One answer, measured: prefill, then decode steps until the answer ends, each
+// stage's end written into a run as it happens. Inside a timed pass nothing is
+// allocated, printed or waited for; a token's text is copied before its output
+// mark (a few nanoseconds, measured with the rest of the output stage).
+//
+// The end of an answer: an end token (counted; of a script, its last token), the number of tokens asked for, or
+// a full KV cache. In all three cases the run is RUN_COMPLETE; fewer tokens than
+// info.answer_limit and no end token mean that the cache was full.
+#ifndef COMPUTE_MEASURE_GENERATE_H
+#define COMPUTE_MEASURE_GENERATE_H
+
+#include "compute/backend/backend.h"
+#include "compute/model/sampler.h"
+#include "compute/model/tokenizer.h"
+#include "compute/run/publish.h"
+
+#include <stdatomic.h>
+
+enum { GENERATE_WAKE_NS = 33000000 }; // on_grown comes at most this often
+
+// Buffers for one answer at a time. Owner: generate_scratch_clear.
+struct generate_scratch {
+    float *logits;  // [vocab], of the last pass
+    float *sorted;  // [vocab], for the sampler
+    int32_t *order; // [vocab], for the sampler
+    int32_t *ends;  // [end_count]: tokens that end an answer
+    int end_count;
+};
+
+// The words of a model that has none of its own (random weights): answer token n
+// shows the text of ids[n % count], whatever id the model chose and was fed back.
+// Without an exact length the answer ends with the script.
+struct generate_script {
+    const int32_t *ids; // of the tokenizer; [count]
+    int count;          // 0 = the model speaks for itself
+};
+
+struct generate {
+    // What runs it; all of it outlives the call.
+    const struct backend *backend;
+    struct backend_state *state;
+    const struct tokenizer *tokenizer;
+    const struct generate_scratch *scratch;
+    struct generate_script script;
+    int vocab, context; // of the state
+    // What is asked.
+    const int32_t *prompt; // [prompt_count], checked by generate_check
+    int prompt_count;
+    int answer_tokens;      // > 0: exactly so many, end tokens passed over
+    int answer_limit;       // used when answer_tokens is 0
+    struct sampler sampler; // its state is not used: every run starts from the seed
+    // Keeps nothing between passes: each step goes through all tokens so far, from
+    // position 0. Above BACKEND_PREFILL_CHUNK tokens such a pass is computed in chunks;
+    // its marks are then those of the last chunk, when all columns are through a stage.
+    bool without_cache;
+    // Who watches; each may be NULL. Called on the calling thread.
+    const _Atomic bool *stop;        // true ends the answer at its next pass or layer
+    _Atomic bool *busy;              // true while passes are being computed
+    void (*on_grown)(void *context); // marks were published; must be quick
+    void *watcher;                   // on_grown's context
+};
+
+// GENERATE_LOST: a pass failed, and the backend's state with it: no more calls on it.
+enum generate_end { GENERATE_DONE, GENERATE_STOPPED, GENERATE_FAILED, GENERATE_LOST };
+
+// Takes the buffers. Errors: false with `why`, nothing is taken.
+bool generate_scratch_create(struct generate_scratch *out, const struct tokenizer *tokenizer,
+                             int vocab, char *why);
+void generate_scratch_clear(struct generate_scratch *scratch); // zeroed is fine
+
+// False with `why` when the request cannot be met: no prompt, an id the model does
+// not know, settings out of range, or more tokens than the context holds (an exact
+// length must fit whole; a limit is cut to what fits).
+bool generate_check(const struct generate *generate, char *why);
+
+// A run for this request with the prompt's tokens in it; `info` gives what is
+// known of device and model. Owner: the caller, run_destroy.
+bool generate_prepare(struct run **out, const struct generate *generate,
+                      const struct run_info *info, char *why);
+
+// One pass, as backend.h has it. STOPPED only if that is the backend's own reason: a
+// device that was lost while a stop was on its way is lost.
+enum generate_end generate_pass(const struct generate *generate, const struct backend_pass *pass,
+                                char *why);
+
+// Fills a prepared (or rewound) run; time 0 is right before its first pass. Marks
+// go out through `publish` as they are made, if it is given: publish_begin has been
+// called, publish_end is called here. `why` is set unless GENERATE_DONE; the run is
+// then RUN_FAILED and what is in it is still true.
+enum generate_end generate_answer(struct run *run, const struct generate *generate,
+                                  struct publish *publish, char *why);
+
+#endif

@@ -1,0 +1,82 @@
+// Warm-up, repeats and spread. A measurement is: one cold run, kept and labelled
+// so; a check that prefill gives the logits that token by token gives; warm-up
+// runs in threes until the medians of E2E of two threes in a row agree within 2 %
+// (or half the budget is spent, which is then said); the repeats; the median of
+// each figure with p10 and p90. The run that is shown is the repeat whose E2E is
+// the median: a real run, never an average.
+#ifndef COMPUTE_MEASURE_MEASURE_H
+#define COMPUTE_MEASURE_MEASURE_H
+
+#include "compute/measure/floors.h"
+#include "compute/measure/generate.h"
+#include "compute/run/run.h"
+
+enum {
+    MEASURE_MAX_REPEATS = 101,
+    // Made whatever the budget says, if so many are asked for; of answers without a
+    // cache, which take longer, one.
+    MEASURE_MIN_REPEATS = 3,
+    MEASURE_CHECK_TOKENS = 64, // of the prompt that are checked token by token
+};
+
+struct measure_spread {
+    int64_t median_ns, p10_ns, p90_ns;
+    int count; // samples; 0 = not measured (fields are then -1)
+};
+
+// The samples are those of the repeats that count: one a repeat, but for `step`,
+// which has every decode step of each, from its start to its output mark.
+struct measure_result {
+    struct measure_spread prefill, step, ttft, tpot, e2e;
+    int repeats, warmups;         // runs that count, runs before them
+    int mismatched;               // repeats left out: see stages_match
+    bool settled;                 // warm-up medians agreed within 2 %
+    bool stages_match;            // sum of stages within 5 % of wall in the shown run
+    bool prefill_checked;         // prefill logits agreed with token-by-token logits
+    int64_t involuntary_switches; // of the process, during the repeats
+    struct run *cold;             // owned
+    struct run *shown;            // owned: the median repeat
+    struct floors floors;         // where they were asked for
+};
+
+enum measure_stage { MEASURE_COLD, MEASURE_WARM, MEASURE_REPEAT };
+
+struct measure_plan {
+    const struct generate *generate; // passes generate_check
+    const struct run_info *info;     // device and model, for the runs
+    int repeats;                     // 1 .. MEASURE_MAX_REPEATS
+    int64_t budget_ns;               // soft, for warm-up and repeats together
+    int64_t settle_ns;               // rest before the cold run
+    int64_t pause_ns;                // rest between two runs
+    bool is_checked;                 // this prompt's prefill has been checked before
+    struct publish *publish;         // the cold run goes out here; NULL is fine
+    // Each may be NULL. Called between runs, on the calling thread. on_cold: right
+    // after publish_begin. total is 0 where it is not known.
+    void (*on_cold)(void *context);
+    void (*on_progress)(void *context, enum measure_stage stage, int done, int total);
+    void *context;
+};
+
+// Measures, for as long as that takes. Unless it returns GENERATE_DONE, `why` is
+// set, and of *out only `cold` may be there (as far as it came). `out` is zeroed
+// first. Owner: the caller, measure_clear.
+enum generate_end measure_run(struct measure_result *out, const struct measure_plan *plan,
+                              char *why);
+void measure_clear(struct measure_result *result); // frees the runs; zeroed is fine
+
+// Whether the logits after the prompt (its first MEASURE_CHECK_TOKENS) are the same
+// from one prefill as token by token, to what the backend's number formats allow. The cache is
+// overwritten.
+enum generate_end measure_check_prefill(const struct generate *generate, char *why);
+
+// Sleeps that long, or until *stop is true (NULL is fine).
+void measure_rest(const _Atomic bool *stop, int64_t rest_ns);
+
+// Order statistics by nearest rank over `count` samples, which are sorted in
+// place. count 0 gives the "not measured" spread.
+struct measure_spread measure_spread_of(int64_t *samples_ns, int count);
+
+// The index of the sample that is the median by nearest rank; count >= 1.
+int measure_median_index(const int64_t *samples_ns, int count);
+
+#endif

@@ -1,0 +1,27 @@
+// The two 16-bit number formats of model files, f16 (IEEE 754 binary16) and
+// bf16 (the upper half of a binary32), to and from float with integer
+// arithmetic only: the same result on every machine and at every compiler
+// setting. Backends may use faster instructions; this is what they must equal.
+// Nothing here depends on the rounding mode or on flush-to-zero settings.
+#ifndef COMPUTE_MODEL_HALF_H
+#define COMPUTE_MODEL_HALF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Exact: every half is a float. NaN stays NaN with its payload, made quiet.
+float half_to_float(uint16_t half);
+
+// Nearest, ties to even. Too large: infinity. NaN stays NaN.
+uint16_t half_from_float(float value);
+
+// Exact.
+float half_bf16_to_float(uint16_t bf16);
+
+// Nearest, ties to even. NaN stays NaN.
+uint16_t half_bf16_from_float(float value);
+
+// `count` halves at `in` (need not be aligned) as floats. out: [count]
+void half_row_to_float(float *out, const void *in, size_t count);
+
+#endif

@@ -1,0 +1,81 @@
+// A Llama-architecture transformer as data: hyper-parameters, views of its
+// weights, byte counts. No arithmetic here; backends read these views.
+//
+// Shapes. A matrix with dims {in, out} in a GGUF file is `rows` = out rows of
+// `cols` = in values, row after row; y = W x.
+#ifndef COMPUTE_MODEL_MODEL_H
+#define COMPUTE_MODEL_MODEL_H
+
+#include "compute/model/gguf.h"
+#include "compute/model/quant.h"
+#include "compute/run/run.h"
+
+enum {
+    MODEL_MAX_DIM = 1 << 16,
+    MODEL_MAX_VOCAB = 1 << 20,
+    MODEL_MAX_CONTEXT = RUN_MAX_TOKENS, // a model that can do more is used up to here
+};
+
+// heads is a multiple of kv_heads, head_dim is even; all are >= 1.
+struct model_shape {
+    int dim, layers, heads, kv_heads, head_dim, ff_dim, vocab, context;
+    float norm_epsilon, rope_base;
+    bool tied_output;
+};
+
+struct tensor {
+    enum gguf_tensor_type type;
+    int64_t rows, cols;
+    const void *data;
+    size_t bytes;
+};
+
+struct model_layer {
+    struct tensor attn_norm; // {1, dim} F32
+    struct tensor q;         // {heads * head_dim, dim}
+    struct tensor k, v;      // {kv_heads * head_dim, dim}
+    struct tensor attn_out;  // {dim, heads * head_dim}
+    struct tensor ffn_norm;  // {1, dim} F32
+    struct tensor gate, up;  // {ff_dim, dim}
+    struct tensor down;      // {dim, ff_dim}
+};
+
+struct model {
+    struct model_shape shape;
+    char name[96];              // general.name, else the file's name; printable
+    char weights[16];           // "file"; the engine sets "bundled" where that is so
+    struct tensor token_embd;   // {vocab, dim}
+    struct tensor output_norm;  // {1, dim} F32
+    struct tensor output;       // {vocab, dim}; equals token_embd when tied
+    float *rope_factors;        // [head_dim / 2] per-frequency divisors, or NULL
+    struct model_layer *layers; // [shape.layers]
+    struct gguf *file;          // owns the bytes; NULL when there is no file
+    // A model made from a shape (shape.h) has random weights. Its matrices have no
+    // data: each backend makes them in its own memory, the same ones everywhere.
+    bool is_made;
+    uint64_t seed;
+    float *ones; // [dim], what all its norms are; owned, or NULL
+};
+
+// Opens a GGUF file of architecture "llama" whose matrices are of the types of
+// quant.h and whose norms are F32. Everything else is refused by name: another architecture,
+// another tensor type, a missing tensor, one this program would have to ignore
+// (biases, experts), a wrong shape, unknown rope scaling, a split file, NaN or
+// infinity among norm weights. A pass costs dims that the file gives, so they are
+// bounded here once and nobody else checks them again.
+// RoPE of this architecture turns neighbouring pairs (2i, 2i + 1) by
+// position * rope_base^(-2i / head_dim) / rope_factors[i].
+// Owner: the caller, model_close. `name` is used in messages and when the file
+// has no name of its own.
+bool model_open(struct model **out, const char *path, char *why);
+bool model_from_gguf(struct model **out, struct gguf *file, const char *name,
+                     char *why); // takes `file` on success
+void model_close(struct model *model);
+
+int64_t model_parameters(const struct model *model);
+const char *model_weight_type(const struct model *model); // of most matrix bytes
+// Bytes of weights that one decode step reads: every matrix once, norms, the
+// output head, one embedding row.
+int64_t model_step_weight_bytes(const struct model *model);
+
+#endif

@@ -1,0 +1,54 @@
+// Models without a file: the sizes of well-known Llama-architecture models with
+// random weights (standard deviation 1 / sqrt(fan-in), norms 1, never zeros), so
+// that a device can be timed on a model nobody has to download. Times are real,
+// words are not: such a model knows no language. What is here is arithmetic over
+// sizes and places; the numbers come from shape_random.h, in a backend's memory.
+#ifndef COMPUTE_MODEL_SHAPE_H
+#define COMPUTE_MODEL_SHAPE_H
+
+#include "compute/model/model.h"
+#include "compute/model/shape_random.h"
+
+enum { SHAPE_ALIGN_BYTES = 256 }; // where a matrix may start
+
+struct shape_preset {
+    const char *name;
+    struct model_shape shape;
+    enum gguf_tensor_type type; // of the matrices, if nobody asks for another one
+};
+
+// Preset `index`, the smallest model first; NULL past the last.
+const struct shape_preset *shape_at(int index);
+
+// The preset of that name; NULL with `why`, which lists them.
+const struct shape_preset *shape_find(const char *name, char *why);
+
+// Bytes of all matrices of the preset in one piece of memory, each at a multiple of
+// SHAPE_ALIGN_BYTES.
+size_t shape_bytes(const struct shape_preset *preset, enum gguf_tensor_type type);
+
+// A model of the preset's sizes whose matrices have no data yet (model.is_made).
+// Weights "synthetic", name the preset's. type: one of quant.h. Owner: model_close.
+bool shape_model(struct model **out, const struct shape_preset *preset, enum gguf_tensor_type type,
+                 uint64_t seed, char *why);
+
+// The matrices of a model one after the other: token embedding, output (not when
+// tied), then of each layer q, k, v, attn_out, gate, up, down. The index is also the
+// number of the matrix's random stream.
+int shape_matrices(const struct model *model);
+const struct tensor *shape_matrix(const struct model *model, int index);
+
+// What the numbers of a matrix are scaled by (see shape_random_value).
+float shape_scale(const struct tensor *matrix);
+
+// For a backend: the views of `made` with each matrix at its place in `memory`,
+// shape_bytes() long, aligned to SHAPE_ALIGN_BYTES, of the caller (the address is
+// only computed with). `made` must outlive it. Owner: model_close.
+bool shape_place(struct model **out, const struct model *made, void *memory, char *why);
+size_t shape_model_bytes(const struct model *made); // shape_bytes of its preset and type
+
+// Says in `why` that `needed_bytes` for `model` (weights, cache and scratch) are more
+// than the `free_bytes` there, and which smaller preset would fit. Returns false.
+bool shape_refuse(const struct model *model, size_t needed_bytes, size_t free_bytes, char *why);
+
+#endif

@@ -1,0 +1,222 @@
+// The record of one answer: prompt tokens, passes, the end of every layer of
+// every pass, answer tokens. It is append-only: a worker adds to it while a
+// window already reads it. Everything that may be seen follows from one number,
+// `mark_count`: a reader that knows a smaller count sees an exact prefix of the
+// same record. The struct holds pointers to arrays sized once at creation, so a
+// shallow copy with a smaller `mark_count` IS such a prefix (see run_prefix and
+// publish.h).
+//
+// Shape. A pass is one forward pass over `column_count` tokens. With L layers it
+// has exactly L + 2 marks, each the END of a stage on the run's clock:
+//     mark 0            embedding
+//     marks 1 .. L      layers 1 .. L
+//     mark L + 1        output: final norm, logits and sampling
+// Mark m of the whole run is stage m % (L + 2) of pass m / (L + 2). A stage
+// starts where the one before it ended; stage 0 starts at the pass's start_ns.
+// The answer token that a pass yields is measured out at its output mark.
+//
+// Order. Every pass is fixed by the one before it, except for the size of a
+// prefill chunk:
+//     prefill   next columns of the prompt; yields -1, but under RUN_ENGINE the
+//               last one yields answer token 0
+//     charged   under RUN_CHARGED only, once, after prefill: phase RUN_DECODE,
+//               first_column = prompt tokens, column_count 0, yields 0
+//     decode    one column, the token that the pass before it yielded; yields
+//               the next one. In a run that `recomputes` there is no KV cache between
+//               passes: all tokens so far, from column 0 on
+//
+// Time is int64_t nanoseconds from the request: token ids handed to the engine,
+// no queue, no network, no tokenising. Lesson runs use the same field with
+// `unit_ns` nanoseconds standing for one lesson unit. Times are 0 .. RUN_MAX_NS
+// and never go backwards; zero-length stages and gaps between passes are fine.
+#ifndef COMPUTE_RUN_RUN_H
+#define COMPUTE_RUN_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    RUN_MAX_LAYERS = 160,
+    RUN_MAX_TOKENS = 1 << 17, // prompt + answer
+    RUN_TOKEN_BYTES = 64,     // longest text kept of one token; more is cut
+};
+
+// The latest time a run may hold: 104 days. A double holds every nanosecond up
+// to it, and sums and products with small numbers stay far inside int64_t.
+#define RUN_MAX_NS ((int64_t)1 << 53)
+
+enum run_origin { RUN_MEASURED, RUN_MODELLED, RUN_LESSON };
+enum run_phase { RUN_PREFILL, RUN_DECODE };
+
+// Who pays for the first answer token.
+// RUN_ENGINE: it comes out of prefill; N tokens need N - 1 decode steps.
+// RUN_CHARGED: a decode step is charged before it; N tokens take N steps, and
+//     that first step writes no cache entry (it has column_count 0).
+enum run_counting { RUN_ENGINE, RUN_CHARGED };
+
+// RUN_OPEN: still growing. RUN_COMPLETE: ended as asked. RUN_FAILED: ended early
+// (lost device, out of memory); what is there is still true.
+enum run_state { RUN_OPEN, RUN_COMPLETE, RUN_FAILED };
+
+// What is known before the first pass. All texts are UTF-8, NUL-terminated and
+// may be empty when unknown.
+struct run_info {
+    enum run_origin origin;
+    enum run_counting counting;
+    bool cold;          // the first run of a process: caches and clocks not warm
+    bool forced_length; // the end token was passed over to reach answer_limit
+    bool recomputes;    // without a KV cache: every step goes through all tokens again
+    char device[16];    // "cpu", "cuda:0", "lesson"
+    char device_name[96];
+    char driver[64];
+    char model[96];
+    char weights[16];              // "bundled", "file", "synthetic", "none"
+    char weight_type[16];          // "F16", ...
+    char clock[32];                // "CLOCK_MONOTONIC"
+    char date[32];                 // UTC, ISO 8601
+    char unit[16];                 // lesson runs: what one unit is called ("units", "ms")
+    int64_t unit_ns;               // lesson runs: nanoseconds that stand for one unit, > 0
+    int threads;                   // CPU threads, 0 = not applicable
+    int layers;                    // 1 .. RUN_MAX_LAYERS
+    int heads, kv_heads, head_dim; // 0 .. 65,536, 0 = unknown
+    int kv_value_bytes;            // bytes of one number in the KV cache, 0 .. 16
+    int64_t weight_bytes;          // bytes of weights read by one decode step, 0 = unknown
+    uint64_t seed;
+    int prompt_tokens; // >= 1
+    int answer_limit;  // >= 1: the most answer tokens this run may get
+};
+
+struct run_token {
+    int32_t id;           // in the model's vocabulary, -1 = none (lesson runs)
+    uint32_t text_offset; // into run.text
+    uint32_t text_bytes;  // raw bytes: may be part of a UTF-8 sequence
+    uint32_t is_control;  // 1: begin, end and other tokens that are no text
+};
+
+struct run_pass {
+    enum run_phase phase;
+    int first_column; // first token position it goes through
+    int column_count; // tokens side by side; 0 only for a charged step
+    int yields;       // index of the answer token it yields, -1 = none
+    int64_t start_ns;
+};
+
+struct run {
+    struct run_info info;
+    // Arrays with the capacities below; only the parts that mark_count covers
+    // may be read by another thread.
+    struct run_token *tokens; // prompt first, then answer: [token_capacity]
+    struct run_pass *passes;  // [pass_capacity]
+    int64_t *mark_end_ns;     // [pass_capacity * (layers + 2)], ascending
+    char *text;               // [text_capacity] bytes of all tokens, no NULs between
+    int token_capacity, pass_capacity;
+    size_t text_capacity;
+    // The writer's own state.
+    size_t text_used;
+    int prompt_count; // prompt tokens added
+    int answer_count; // answer tokens added (an output mark makes each visible)
+    int pass_count;   // passes begun
+    // What is there to see.
+    int mark_count;
+    enum run_state state;
+};
+
+// A run ready for `info->prompt_tokens` prompt and up to `info->answer_limit`
+// answer tokens, with room for `prefill_passes` (1 .. prompt_tokens) prefill
+// chunks. All memory is taken and touched here, none while measuring. Bytes of
+// the info's texts that are not printable UTF-8 become "?".
+// Owner: the caller, run_destroy. Errors: false with `why`, *out NULL.
+bool run_create(struct run **out, const struct run_info *info, int prefill_passes, char *why);
+void run_destroy(struct run *run); // NULL is fine
+
+// Writing, in this order: every prompt token; then per pass run_begin_pass, the
+// answer token if it yields one (any time before the output mark), its marks.
+// Each returns false with `why`, leaving the run unchanged, when the order is
+// broken, time runs backwards or a capacity is reached.
+// Thread: one writer; what lies below mark_count is never written again.
+bool run_add_prompt_token(struct run *run, int32_t id, const char *text, size_t bytes,
+                          bool is_control, char *why);
+bool run_begin_pass(struct run *run, const struct run_pass *pass, char *why);
+bool run_add_answer_token(struct run *run, int32_t id, const char *text, size_t bytes,
+                          bool is_control, char *why);
+bool run_add_mark(struct run *run, int64_t end_ns, char *why);
+
+// Ends the run; what was begun but has no mark yet is dropped. A run that stops
+// inside a pass, or without an answer token, cannot be complete and becomes
+// RUN_FAILED. RUN_OPEN and a second close do nothing.
+void run_close(struct run *run, enum run_state state);
+
+// Empties the body (passes, marks, answer), keeps info and prompt, for a repeat.
+// No reader may hold a prefix of it.
+void run_rewind(struct run *run);
+
+// Checks every invariant of a run that came from outside. Errors: `why`.
+bool run_validate(const struct run *run, char *why);
+
+// True if the sum over passes of their stage times is within 5 % of the wall
+// clock from request to last mark.
+bool run_stages_match_wall(const struct run *run);
+
+// A deep copy of what mark_count covers, with the same capacities and state.
+// Owner: the caller.
+bool run_copy(struct run **out, const struct run *run, char *why);
+
+// The first `mark_count` marks of `run` as an open run of their own that shares
+// its arrays: valid as long as `run` is, must not be written or destroyed. Reads
+// nothing of `run` that a writer may be changing, if that many marks have been
+// published. `mark_count` must be 0 .. the marks there are.
+void run_prefix(struct run *out, const struct run *run, int mark_count);
+
+// The same answer under another counting; a complete run only. To RUN_CHARGED: a
+// step as long as the first decode step (or, without one, as long as one column
+// of prefill) is put before the first token, everything after moves back by it.
+// The result of recounting a measured run has origin RUN_MODELLED. To RUN_ENGINE:
+// the charged step is taken out. To the counting it has: a copy. Owner: the caller.
+bool run_recount(struct run **out, const struct run *run, enum run_counting counting, char *why);
+
+// --- Reading: pure, no allocation, cost at most one binary search. ---
+// All follow from mark_count alone, so they hold for any prefix. `t_ns` may be
+// any value, also negative or past the end. An index of something that cannot
+// be seen (yet) gives -1.
+
+int run_stages(const struct run *run);                 // layers + 2
+int run_passes_seen(const struct run *run);            // passes with at least one mark
+int run_answers_seen(const struct run *run);           // answer tokens measured out
+int run_marks_at(const struct run *run, int64_t t_ns); // marks with end <= t
+int64_t run_end_ns(const struct run *run);             // last mark, 0 if none
+int64_t run_stage_start_ns(const struct run *run, int mark);
+int64_t run_pass_end_ns(const struct run *run, int pass); // last seen mark of it
+int64_t run_answer_ns(const struct run *run, int answer); // when it was measured out
+int run_answers_at(const struct run *run, int64_t t_ns);
+// KV cache entries complete at t: the columns of every pass whose output mark is
+// <= t. So prompt after prefill, then one more with each token of a decode step
+// that has a column; under RUN_ENGINE always prompt + answers_at - 1 after prefill.
+// Always 0 in a run that recomputes: nothing is kept from one pass to the next.
+int run_cache_entries_at(const struct run *run, int64_t t_ns);
+int64_t run_cache_entry_bytes(const struct run *run); // 2 * layers * kv_heads * head_dim * bytes
+// Text of token `token` (prompt first, then answer) and its length; not
+// NUL-terminated. A token that cannot be seen yet: "" and 0.
+const char *run_token_text(const struct run *run, int token, size_t *bytes);
+// The same copied, with SentencePiece's sign for a leading space (U+2581) as a space.
+// Returns the bytes; not NUL-terminated.
+size_t run_token_words(char out[RUN_TOKEN_BYTES], const struct run *run, int token);
+
+// The definitions of the field; -1 where there is none yet (or N = 1 for TPOT).
+int64_t run_prefill_ns(const struct run *run); // request to end of prefill
+int64_t run_ttft_ns(const struct run *run);
+int64_t run_e2e_ns(const struct run *run);    // to the last answer token seen
+int64_t run_decode_ns(const struct run *run); // e2e - prefill
+int64_t run_tpot_ns(const struct run *run);   // (e2e - ttft) / (N - 1), rounded
+
+// Events are what one step of a clicker moves over: the request (time 0) and
+// the end of every whole pass. Index 0 .. run_events() - 1.
+int run_events(const struct run *run);
+int64_t run_event_ns(const struct run *run, int event);
+int run_event_at(const struct run *run, int64_t t_ns); // last event <= t, -1 before 0
+
+// Length (1 .. 4) of the UTF-8 sequence that `text` begins with; 0 if it is none
+// or is cut short by `bytes`.
+size_t run_utf8_length(const char *text, size_t bytes);
+
+#endif

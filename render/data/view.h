@@ -1,0 +1,147 @@
+// What one frame shows, as plain data: no pixels, no pointers, no times of the
+// run other than finished texts. The scene (app/) fills it; layout and paint
+// turn it into commands. Two equal views give equal pixels.
+//
+// Positions inside something (a stage, a fall, the clock) are parts per million
+// of it, 0 .. 1,000,000. Texts are UTF-8, NUL-terminated, safe to draw: no control
+// characters, no broken sequences.
+#ifndef RENDER_DATA_VIEW_H
+#define RENDER_DATA_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    VIEW_PPM = 1000000,
+    VIEW_MAX_TOKENS = 4096, // prompt + answer; more are counted in `dropped`
+    VIEW_MAX_LAYERS = 160,
+    VIEW_MAX_DROPS = 24,
+    VIEW_MAX_SPANS = 1024, // clock: neighbours of one kind are merged beyond that
+    VIEW_MAX_READOUTS = 8,
+    VIEW_TOKEN_BYTES = 28,
+};
+
+// Where the story is: the four pills on top.
+enum view_stage { VIEW_PROMPT, VIEW_PREFILL, VIEW_DECODE, VIEW_DONE };
+
+// The accent a text or shape belongs to.
+enum view_tone { TONE_INK, TONE_QUIET, TONE_PREFILL, TONE_DECODE, TONE_READ };
+
+// What a token looks like. TOKEN_BYTES: bytes that are not whole UTF-8 yet, shown
+// as hex. TOKEN_CONTROL: begin or end of text. TOKEN_BLANK: only white space,
+// shown by visible signs.
+enum view_token_look { TOKEN_WORD, TOKEN_BYTES, TOKEN_CONTROL, TOKEN_BLANK };
+
+struct view_token {
+    char text[VIEW_TOKEN_BYTES]; // cut with an ellipsis when longer
+    uint8_t look;                // enum view_token_look
+    uint8_t leading_space;       // the piece began with a space (not in text)
+    uint8_t is_prefill;          // an answer token that came out of prefill, not out of a
+                                 // decode step: its tile wears that accent
+};
+
+// The pass under way. stage 0: embedding; 1 .. layers: that layer; layers + 1:
+// output. Columns [first_column, first_column + column_count) have all layers
+// before the stage filled, the stage's own layer by progress_ppm.
+// A charged step (lesson counting) goes down no column: column_count is 0.
+struct view_pass {
+    bool active;
+    bool is_prefill;
+    bool is_charged;
+    int first_column, column_count;
+    int stage;
+    int progress_ppm;
+    // How little the layers may light up one after another: VIEW_PPM when a pass
+    // is over too quickly for the eye, so that nothing flickers.
+    int calm_ppm;
+};
+
+// A drop: growing below its column while the output stage of its pass runs, then
+// falling to its place in the answer line.
+struct view_drop {
+    int answer;       // index of the answer token
+    int column;       // column it hangs under
+    bool is_falling;  // false: growing
+    bool is_prefill;  // it came out of prefill: drawn in that accent
+    int progress_ppm; // of growing or of the fall
+};
+
+// A stretch of the clock's bar.
+struct view_span {
+    int from_ppm, to_ppm; // of the clock's scale
+    uint8_t is_prefill;
+    uint8_t is_charged; // hatched the other way
+};
+
+struct view_readout {
+    char label[24];   // "TTFT"
+    char value[32];   // "9.6 ms"; an em dash when there is none yet
+    char note[48];    // "160 KiB", or ""
+    char formula[96]; // shown on `?`
+    uint8_t tone;     // enum view_tone
+};
+
+struct view {
+    // Known from the first frame on, so that nothing jumps.
+    int layers;        // 1 .. VIEW_MAX_LAYERS
+    int prompt_tokens; // 1 ..
+    int answer_limit;  // most answer tokens there can be
+    int columns;       // columns there can be: prompt_tokens + answer_limit - 1
+
+    enum view_stage stage;
+
+    // Tokens that exist at this time: the prompt, then answer tokens measured out.
+    int token_count;
+    struct view_token tokens[VIEW_MAX_TOKENS];
+    int headers;      // columns whose header bears its token: prompt + fed back
+    int full_columns; // columns [0, full_columns) are filled in every layer
+    struct view_pass pass;
+
+    // The answer: tokens [prompt_tokens, prompt_tokens + landed) lie in the line.
+    int landed;
+    bool is_finished; // the answer is complete and everything has landed
+    int drop_count;
+    struct view_drop drops[VIEW_MAX_DROPS];
+    int stream; // answer tokens in the air beyond drops[]: drawn as a stream
+
+    // The clock.
+    int span_count;
+    struct view_span spans[VIEW_MAX_SPANS];
+    int playhead_ppm;
+    char prefill_label[48]; // "prefill 9.6 ms"
+    char decode_label[64];  // "decode, 3.3 ms a step"
+    int decode_label_ppm;   // where the decode part begins, -1 = no decode yet
+    char scale_label[32];   // what the full width stands for: "30 ms"
+    int guess_ppm;          // where the first token was guessed, -1 = no guess
+    char guess_label[48];   // "your guess: 12 ms"
+
+    int readout_count;
+    struct view_readout readouts[VIEW_MAX_READOUTS];
+
+    char title[64];    // "Two stages of an answer"
+    char headline[64]; // the stage in words, for Show: "Decode: one token per step"
+    char caption[160]; // one line above the grid: drops fall below it
+    uint8_t caption_tone;
+    char origin[128]; // "measured · CPU, 2 threads · bundled model"
+    uint8_t origin_tone;
+    char rate[64];  // "200× slower than measured"
+    char note[128]; // what else must be said ("length forced"), or ""
+
+    int dropped; // things that found no room
+};
+
+// Empties the view: 1 layer, 1 prompt token, 1 column, no texts, no guess. Cost: does
+// not touch the bulk of the arrays.
+void view_clear(struct view *view);
+
+// FNV-1a style 64-bit hash of everything that is in use. Equal views are equal.
+uint64_t view_hash(const struct view *view);
+
+// Adds to an array; counts in `dropped` when it is full. A span that finds no room
+// is merged into the last one when both are of one kind.
+void view_add_drop(struct view *view, struct view_drop drop);
+void view_add_span(struct view *view, struct view_span span);
+void view_add_readout(struct view *view, const struct view_readout *readout);
+
+#endif

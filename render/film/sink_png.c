@@ -1,0 +1,262 @@
+// Frames as PNG stills: "stills/0001-prefill.png" and so on, or one "still.png".
+// A new folder grows as "stills.part" and is renamed whole; into a folder that is
+// there, the stills go through a part folder inside it and move in at the end; with
+// `overwrite` they replace stills of the same name and leave the others. Removes
+// nothing that it didn't write.
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "compute/base/partfile.h"
+#include "render/film/sink.h"
+#include "render/pixel/png.h"
+
+enum { NAME_BYTES = 64, WORD_BYTES = 40 };
+
+struct stills {
+    bool single;     // one file, not a folder
+    bool new_folder; // the folder is ours: the part folder becomes it
+    bool overwrite;
+    struct sink_opts opts;
+    struct partfile part; // the part's path; its fd is unused
+    char path[PARTFILE_PATH_BYTES];
+    int digits;
+    int64_t count;
+};
+
+static bool handles(const char *path) {
+    return sink_wants_stills(path) || sink_has_ending(path, ".png");
+}
+
+static void describe(char *out, int bytes) {
+    sink_append(out, bytes, "png   numbered stills (name a folder), or one still\n");
+}
+
+// "0012.png" or "0012-word.png": what this sink calls its files.
+static bool is_still_name(const char *name) {
+    size_t digits = strspn(name, "0123456789");
+    if (digits < 4 || (name[digits] != '-' && name[digits] != '.'))
+        return false;
+    return sink_has_ending(name, ".png");
+}
+
+// Calls `visit` for each still in a folder, in order, until it returns false. The
+// names are collected first: visiting may move or remove the files.
+typedef bool visit_still(void *context, const char *name, char why[256]);
+
+static int keep_stills(const struct dirent *entry) {
+    return is_still_name(entry->d_name);
+}
+
+static bool for_each_still(const char *folder, visit_still *visit, void *context, char why[256]) {
+    struct dirent **entries = NULL;
+    int count = scandir(folder, &entries, keep_stills, alphasort);
+    if (count < 0)
+        return sink_refuse(why, "can't read the folder '%.120s': %s", folder, strerror(errno));
+    bool ok = true;
+    for (int i = 0; i < count; i++) {
+        ok = ok && visit(context, entries[i]->d_name, why);
+        free(entries[i]);
+    }
+    free(entries);
+    return ok;
+}
+
+static bool join(char out[PARTFILE_PATH_BYTES], const char *folder, const char *name) {
+    int bytes = snprintf(out, PARTFILE_PATH_BYTES, "%s/%s", folder, name);
+    return bytes > 0 && bytes < PARTFILE_PATH_BYTES;
+}
+
+static bool refuse_still(void *context, const char *name, char why[256]) {
+    return sink_refuse(why,
+                       "'%.90s' holds stills already (%.60s): name another folder or allow it "
+                       "with --overwrite",
+                       (const char *)context, name);
+}
+
+static bool open_existing_folder(struct stills *stills, char why[256]) {
+    if (!stills->overwrite && !for_each_still(stills->path, refuse_still, stills->path, why))
+        return false;
+    if (access(stills->path, W_OK | X_OK) != 0)
+        return sink_refuse(why, "can't write in the folder '%.120s': %s", stills->path,
+                           strerror(errno));
+    char inside[PARTFILE_PATH_BYTES];
+    if (!join(inside, stills->path, "stills"))
+        return sink_refuse(why, "the folder name is too long");
+    return partfile_create_folder(&stills->part, inside, "part", why);
+}
+
+static bool open_folder(struct stills *stills, char why[256]) {
+    size_t bytes = strlen(stills->path);
+    while (bytes > 1 && stills->path[bytes - 1] == '/')
+        stills->path[--bytes] = '\0';
+    struct stat st;
+    if (stat(stills->path, &st) == 0 && S_ISDIR(st.st_mode))
+        return open_existing_folder(stills, why);
+    if (lstat(stills->path, &st) == 0)
+        return sink_refuse(why, "'%.120s' is there and is no folder: choose another name",
+                           stills->path);
+    if (!partfile_check_target(stills->path, false, why))
+        return false;
+    stills->new_folder = true;
+    return partfile_create_folder(&stills->part, stills->path, "part", why);
+}
+
+static bool open_single(struct stills *stills, char why[256]) {
+    if (stills->opts.frame_count > 1)
+        return sink_refuse(why,
+                           "%" PRId64 " stills don't fit into one file: name a folder, for "
+                           "example stills/",
+                           stills->opts.frame_count);
+    if (!partfile_check_target(stills->path, stills->overwrite, why) ||
+        !partfile_create(&stills->part, stills->path, (struct partfile_name){"part", ".png"}, why))
+        return false;
+    partfile_keep(&stills->part); // reserves the name; png_write replaces the file
+    return true;
+}
+
+// Four digits, or as many as the last still needs, so that names sort.
+static int digits_for(int64_t count) {
+    int digits = 4;
+    for (int64_t limit = 9999; count > limit; limit = limit * 10 + 9)
+        digits++;
+    return digits;
+}
+
+static bool stills_open(void **state, const char *path, const struct sink_opts *opts,
+                        char why[256]) {
+    struct stills *stills = calloc(1, sizeof *stills);
+    if (!stills)
+        return sink_refuse(why, "no memory for the stills");
+    stills->opts = *opts;
+    stills->overwrite = opts->overwrite;
+    stills->single = !sink_wants_stills(path);
+    stills->digits = digits_for(opts->frame_count);
+    int bytes = snprintf(stills->path, sizeof stills->path, "%s", path);
+    bool ok = bytes + NAME_BYTES + 32 < PARTFILE_PATH_BYTES;
+    if (!ok)
+        sink_refuse(why, "the name is too long (%d bytes)", bytes);
+    if (!ok || !(stills->single ? open_single(stills, why) : open_folder(stills, why))) {
+        free(stills);
+        return false;
+    }
+    *state = stills;
+    return true;
+}
+
+// Letters, digits and dashes; everything else becomes one dash.
+static void plain_word(char out[WORD_BYTES], const char *name) {
+    size_t used = 0;
+    for (; *name && used + 1 < WORD_BYTES; name++) {
+        unsigned char c = (unsigned char)*name;
+        bool is_upper = c >= 'A' && c <= 'Z';
+        bool is_plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || is_upper;
+        if (is_plain)
+            out[used++] = (char)(is_upper ? c + ('a' - 'A') : c);
+        else if (used > 0 && out[used - 1] != '-')
+            out[used++] = '-';
+    }
+    while (used > 0 && out[used - 1] == '-')
+        used--;
+    out[used] = '\0';
+}
+
+static bool put_into_folder(struct stills *stills, const struct sink_frame *frame, char why[256]) {
+    char word[WORD_BYTES], name[NAME_BYTES], path[PARTFILE_PATH_BYTES];
+    plain_word(word, frame->name ? frame->name : "");
+    snprintf(name, sizeof name, "%0*" PRId64 "%s%s.png", stills->digits, frame->index + 1,
+             *word ? "-" : "", word);
+    if (!join(path, stills->part.path, name))
+        return sink_refuse(why, "the folder name is too long");
+    return png_write(path, frame->bgra, frame->pitch_bytes, stills->opts.width_px,
+                     stills->opts.height_px, false, why);
+}
+
+static bool stills_put(void *state, const struct sink_frame *frame, char why[256]) {
+    struct stills *stills = state;
+    if (stills->single && stills->count > 0)
+        return sink_refuse(why, "a single still takes one frame: name a folder for more");
+    bool ok = stills->single ? png_write(stills->part.path, frame->bgra, frame->pitch_bytes,
+                                         stills->opts.width_px, stills->opts.height_px, true, why)
+                             : put_into_folder(stills, frame, why);
+    if (ok)
+        stills->count++;
+    return ok;
+}
+
+static bool check_free(void *context, const char *name, char why[256]) {
+    const struct stills *stills = context;
+    char to[PARTFILE_PATH_BYTES];
+    struct stat st;
+    if (join(to, stills->path, name) && lstat(to, &st) != 0)
+        return true;
+    return sink_refuse(why, "'%.120s' has appeared meanwhile", to);
+}
+
+static bool move_in(void *context, const char *name, char why[256]) {
+    const struct stills *stills = context;
+    char from[PARTFILE_PATH_BYTES], to[PARTFILE_PATH_BYTES];
+    return join(from, stills->part.path, name) && join(to, stills->path, name) &&
+           partfile_rename(from, to, stills->overwrite, why);
+}
+
+static bool publish(struct stills *stills, char why[256]) {
+    if (stills->single)
+        return partfile_rename(stills->part.path, stills->path, stills->overwrite, why);
+    if (stills->new_folder)
+        return partfile_rename(stills->part.path, stills->path, false, why);
+    if (!stills->overwrite && !for_each_still(stills->part.path, check_free, stills, why))
+        return false;
+    if (!for_each_still(stills->part.path, move_in, stills, why))
+        return false;
+    rmdir(stills->part.path);
+    return true;
+}
+
+static bool remove_still(void *context, const char *name, char why[256]) {
+    const struct stills *stills = context;
+    char path[PARTFILE_PATH_BYTES];
+    (void)why; // best effort: a file that stays is seen and harmless
+    if (join(path, stills->part.path, name))
+        unlink(path);
+    return true;
+}
+
+static void discard(struct stills *stills) {
+    if (stills->single) {
+        unlink(stills->part.path);
+        return;
+    }
+    char ignored[SINK_WHY_BYTES];
+    for_each_still(stills->part.path, remove_still, stills, ignored);
+    rmdir(stills->part.path);
+}
+
+static bool stills_close(void *state, enum sink_end end, char why[256]) {
+    struct stills *stills = state;
+    bool ok = true;
+    if (end == SINK_DISCARD)
+        discard(stills);
+    else if (end == SINK_RESCUE)
+        sink_refuse(why, "the stills before it are in '%s'", stills->part.path);
+    else
+        ok = publish(stills, why);
+    if (!ok)
+        sink_append(why, SINK_WHY_BYTES, "; the stills are in '%.90s'", stills->part.path);
+    free(stills);
+    return ok;
+}
+
+const struct sink_driver sink_driver_png = {
+    .name = "png",
+    .handles = handles,
+    .open = stills_open,
+    .put = stills_put,
+    .close = stills_close,
+    .describe = describe,
+};

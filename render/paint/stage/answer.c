@@ -1,0 +1,239 @@
+// The answer line: one tile a token, wrapped, the oldest line leaving when there
+// is no room. Tokens of one word form one shape, parted by a hairline; a token that
+// begins with a space stands apart. So the text reads as text and its tokens can
+// still be counted. Where a tile stands depends only on the tokens before it.
+#include "render/paint/paint.h"
+
+static int clamp(int value, int low, int high) {
+    return value < low ? low : value > high ? high : value;
+}
+
+// The pen that sets tiles from left to right and line by line.
+struct pen {
+    const struct paint *paint;
+    int x, line;
+    int width;     // of the answer's rectangle
+    int apart;     // between words
+    int pad;       // beside the text
+    bool is_start; // nothing on this line yet
+};
+
+// Where the pen put one tile.
+struct place {
+    int x, w, line;
+    bool is_joined; // shares its left border with the tile before it
+};
+
+static struct pen pen_of(const struct paint *paint) {
+    const struct layout *layout = paint->layout;
+    return (struct pen){
+        .paint = paint,
+        .width = layout->answer.w,
+        .apart = layout->unit_px,
+        .pad = layout->answer_px * 9 / 20,
+        .is_start = true,
+    };
+}
+
+// True if answer token `i` continues the word before it.
+static bool is_continued(const struct view *view, int answer) {
+    if (answer == 0)
+        return false;
+    const struct view_token *token = &view->tokens[view->prompt_tokens + answer];
+    bool is_apart = token->look == TOKEN_CONTROL || token[-1].look == TOKEN_CONTROL;
+    return !token->leading_space && !is_apart;
+}
+
+static struct place pen_put(struct pen *pen, int width, bool is_joined) {
+    bool is_touching = is_joined && !pen->is_start;
+    int gap = pen->is_start ? 0 : is_touching ? -pen->paint->layout->stroke_px : pen->apart;
+    width = width < pen->width ? width : pen->width;
+    if (!pen->is_start && pen->x + gap + width > pen->width) {
+        pen->line++;
+        pen->x = 0;
+        gap = 0;
+        is_touching = false;
+    }
+    struct place place = {pen->x + gap, width, pen->line, is_touching};
+    pen->x = place.x + width;
+    pen->is_start = false;
+    return place;
+}
+
+static struct place pen_put_token(struct pen *pen, int answer) {
+    const struct view *view = pen->paint->view;
+    const struct view_token *token = &view->tokens[view->prompt_tokens + answer];
+    int text_w = text_width_px(pen->paint->text, paint_token_face(token->look),
+                               pen->paint->layout->answer_px, token->text);
+    int least = pen->paint->layout->answer_tile_px * 3 / 4;
+    int width = text_w + 2 * pen->pad;
+    return pen_put(pen, width < least ? least : width, is_continued(view, answer));
+}
+
+static struct rect rect_of(const struct layout *layout, const struct place *place, int first_line) {
+    return (struct rect){layout->answer.x + place->x,
+                         layout->answer.y + (place->line - first_line) * layout->answer_line_px,
+                         place->w, layout->answer_tile_px};
+}
+
+static int known_answers(const struct view *view) {
+    int known = view->token_count - view->prompt_tokens;
+    return known < 0 ? 0 : known;
+}
+
+void paint_flow_make(struct paint_flow *flow, const struct paint *paint) {
+    const struct view *view = paint->view;
+    const struct layout *layout = paint->layout;
+    struct pen pen = pen_of(paint);
+    int known = known_answers(view);
+    int landed = clamp(view->landed, 0, known);
+    for (int i = 0; i < landed; i++)
+        pen_put_token(&pen, i);
+    struct place air[VIEW_MAX_DROPS];
+    *flow = (struct paint_flow){0};
+    int last_line = pen.line;
+    for (int i = landed; i < known && flow->air_count < VIEW_MAX_DROPS; i++) {
+        air[flow->air_count] = pen_put_token(&pen, i);
+        last_line = air[flow->air_count++].line;
+    }
+    struct place next = {0};
+    flow->has_next = !view->is_finished && flow->air_count == 0 && landed < view->answer_limit;
+    if (flow->has_next) {
+        next = pen_put(&pen, 8 * layout->unit_px, false);
+        last_line = next.line;
+    }
+    flow->first_line = clamp(last_line - layout->answer_lines + 1, 0, last_line);
+    for (int i = 0; i < flow->air_count; i++) {
+        // With many in the air the first may belong to a line that has left.
+        air[i].line = clamp(air[i].line, flow->first_line, last_line);
+        flow->air[i] = rect_of(layout, &air[i], flow->first_line);
+        flow->is_air_joined[i] = air[i].is_joined;
+    }
+    if (flow->has_next)
+        flow->next = rect_of(layout, &next, flow->first_line);
+}
+
+static enum theme_color accent_of(const struct view_token *token) {
+    return token->is_prefill ? COLOR_PREFILL : COLOR_DECODE;
+}
+
+struct tile {
+    struct rect rect;
+    const struct view_token *token;
+    bool is_joined; // the word began before it
+    bool goes_on;   // the word goes on after it
+    int opacity_ppm;
+};
+
+// The outline of a whole word, as far as this tile has part in it: the shape
+// reaches past the tile, out of sight, where the word goes on.
+static void paint_outline(struct cmdlist *out, const struct paint *paint, const struct tile *tile) {
+    const struct layout *layout = paint->layout;
+    struct rect shape = tile->rect;
+    int radius = clamp(shape.h / 5, 2, layout->unit_px), stroke = layout->stroke_px;
+    int reach = radius + stroke;
+    shape.x -= tile->is_joined ? reach : 0;
+    shape.w += (tile->is_joined ? reach : 0) + (tile->goes_on ? reach : 0);
+    bool is_quiet = tile->token->look == TOKEN_CONTROL;
+    rgba ground = paint_color(paint, is_quiet ? COLOR_GROUND : COLOR_PANEL);
+    rgba accent = paint_color(paint, is_quiet ? COLOR_LINE : accent_of(tile->token));
+    bool is_part = tile->is_joined || tile->goes_on;
+    if (is_part)
+        cmdlist_clip(out, tile->rect);
+    cmdlist_round(out, shape, radius, theme_fade(ground, tile->opacity_ppm));
+    cmdlist_ring(out, shape, radius, stroke, theme_fade(accent, tile->opacity_ppm));
+    if (is_part)
+        cmdlist_clip(out, (struct rect){0});
+}
+
+static void paint_tile(struct cmdlist *out, const struct paint *paint, const struct tile *tile) {
+    const struct layout *layout = paint->layout;
+    struct rect rect = tile->rect;
+    int stroke = layout->stroke_px;
+    bool is_quiet = tile->token->look == TOKEN_CONTROL;
+    paint_outline(out, paint, tile);
+    if (tile->is_joined) {
+        // The border between two tokens of a word: thin, and not full height.
+        struct rect part = {rect.x + stroke / 2, rect.y + rect.h / 4, layout->hair_px,
+                            rect.h - rect.h / 2};
+        cmdlist_fill(out, part,
+                     theme_fade(paint_color(paint, accent_of(tile->token)), tile->opacity_ppm));
+    }
+    struct paint_label label = {
+        .rect = {rect.x + stroke, rect.y, rect.w - 2 * stroke, rect.h},
+        .align = ALIGN_CENTER,
+        .face = paint_token_face(tile->token->look),
+        .px = layout->answer_px,
+        .color =
+            theme_fade(paint_color(paint, is_quiet ? COLOR_QUIET : COLOR_INK), tile->opacity_ppm),
+    };
+    paint_text(out, paint->text, &label, tile->token->text);
+}
+
+static void paint_slot(struct cmdlist *out, const struct paint *paint, struct rect rect) {
+    cmdlist_ring(out, rect, clamp(rect.h / 5, 2, paint->layout->unit_px),
+                 2 * paint->layout->hair_px, paint_color(paint, COLOR_LINE));
+}
+
+static void paint_landed(struct cmdlist *out, const struct paint *paint,
+                         const struct paint_flow *flow) {
+    const struct view *view = paint->view;
+    struct pen pen = pen_of(paint);
+    int landed = clamp(view->landed, 0, known_answers(view));
+    struct place place = {0};
+    if (landed > 0)
+        place = pen_put_token(&pen, 0);
+    for (int i = 0; i < landed; i++) {
+        struct place next = {0};
+        if (i + 1 < landed)
+            next = pen_put_token(&pen, i + 1);
+        struct tile tile = {
+            .rect = rect_of(paint->layout, &place, flow->first_line),
+            .token = &view->tokens[view->prompt_tokens + i],
+            .is_joined = place.is_joined,
+            .goes_on = next.is_joined,
+            .opacity_ppm = VIEW_PPM,
+        };
+        if (place.line >= flow->first_line)
+            paint_tile(out, paint, &tile);
+        place = next;
+    }
+}
+
+// The tiles that drops are turning into at the very end of their fall.
+static void paint_landing(struct cmdlist *out, const struct paint *paint,
+                          const struct paint_flow *flow) {
+    const struct view *view = paint->view;
+    for (int d = 0; d < view->drop_count; d++) {
+        const struct view_drop *drop = &view->drops[d];
+        int i = drop->answer - view->landed;
+        if (!drop->is_falling || i < 0 || i >= flow->air_count)
+            continue;
+        struct tile tile = {
+            .rect = flow->air[i],
+            .token = &view->tokens[view->prompt_tokens + drop->answer],
+            .is_joined = flow->is_air_joined[i],
+            .opacity_ppm = paint_landing_ppm(drop->progress_ppm),
+        };
+        if (tile.opacity_ppm > 0)
+            paint_tile(out, paint, &tile);
+    }
+}
+
+void paint_answer(struct cmdlist *out, const struct paint *paint, const struct paint_flow *flow) {
+    const struct layout *layout = paint->layout;
+    struct paint_label label = {
+        .rect = layout->answer_label,
+        .face = FACE_STRONG,
+        .px = layout->label_px,
+        .least_px = layout->floor_px,
+        .color = paint_color(paint, COLOR_QUIET),
+    };
+    paint_text(out, paint->text, &label, "Answer");
+    for (int i = 0; i < flow->air_count; i++)
+        paint_slot(out, paint, flow->air[i]);
+    if (flow->has_next)
+        paint_slot(out, paint, flow->next);
+    paint_landed(out, paint, flow);
+    paint_landing(out, paint, flow);
+}

@@ -1,0 +1,143 @@
+// What stands around the stage: title or headline, the four stages as pills, the
+// stamp that says where the numbers come from and how much they are slowed, the
+// caption, the key hints. The stamp is part of every frame, so that no still and
+// no film loses it.
+#include "render/paint/paint.h"
+
+// A label in the frame's own manner: as large as asked, down to the floor.
+static int put(struct cmdlist *out, const struct paint *paint, struct paint_label label,
+               const char *utf8) {
+    label.least_px = paint->layout->floor_px;
+    return paint_text(out, paint->text, &label, utf8);
+}
+
+static void paint_pills(struct cmdlist *out, const struct paint *paint) {
+    static const struct {
+        const char *name;
+        enum theme_color color;
+    } PILLS[] = {
+        [VIEW_PROMPT] = {"Prompt", COLOR_INK},
+        [VIEW_PREFILL] = {"Prefill", COLOR_PREFILL},
+        [VIEW_DECODE] = {"Decode", COLOR_DECODE},
+        [VIEW_DONE] = {"Done", COLOR_INK},
+    };
+    const struct layout *layout = paint->layout;
+    for (int i = 0; i < 4; i++) {
+        struct rect rect = layout->pills[i];
+        bool is_now = i == (int)paint->view->stage;
+        if (rect.w <= 0)
+            return;
+        cmdlist_round(out, rect, rect.h / 2,
+                      paint_color(paint, is_now ? PILLS[i].color : COLOR_PANEL));
+        if (!is_now)
+            cmdlist_ring(out, rect, rect.h / 2, layout->hair_px, paint_color(paint, COLOR_LINE));
+        put(out, paint,
+            (struct paint_label){
+                .rect = rect,
+                .align = ALIGN_CENTER,
+                .face = is_now ? FACE_STRONG : FACE_WORDS,
+                .px = layout->label_px,
+                .color = paint_color(paint, is_now ? COLOR_ON_ACCENT : COLOR_QUIET),
+            },
+            PILLS[i].name);
+    }
+}
+
+static void paint_stamp(struct cmdlist *out, const struct paint *paint) {
+    const struct layout *layout = paint->layout;
+    // In a narrow Show the origin stands left, under the headline.
+    bool is_left = layout->origin.x == layout->margin_px;
+    put(out, paint,
+        (struct paint_label){
+            .rect = layout->origin,
+            .align = is_left ? ALIGN_LEFT : ALIGN_RIGHT,
+            .face = FACE_WORDS,
+            .px = layout->label_px,
+            .color = paint_tone(paint, paint->view->origin_tone),
+        },
+        paint->view->origin);
+    put(out, paint,
+        (struct paint_label){
+            .rect = layout->rate,
+            .align = ALIGN_RIGHT,
+            .face = FACE_STRONG,
+            .px = layout->matter_px,
+            .color = paint_color(paint, COLOR_INK),
+        },
+        paint->view->rate);
+}
+
+// Caption left, note right; the note takes what it needs, the caption the rest.
+static void paint_caption(struct cmdlist *out, const struct paint *paint) {
+    const struct layout *layout = paint->layout;
+    struct rect row = layout->caption;
+    struct rect left = row;
+    if (paint->view->note[0] != '\0') {
+        int gap = 2 * layout->unit_px;
+        int width = put(out, paint,
+                        (struct paint_label){
+                            .rect = {row.x + row.w / 2, row.y, row.w - row.w / 2, row.h},
+                            .align = ALIGN_RIGHT,
+                            .face = FACE_WORDS,
+                            .px = layout->small_px,
+                            .color = paint_color(paint, COLOR_QUIET),
+                        },
+                        paint->view->note);
+        left.w -= width + gap;
+    }
+    put(out, paint,
+        (struct paint_label){
+            .rect = left,
+            .face = FACE_WORDS,
+            .px = layout->body_px,
+            .color = paint_tone(paint, paint->view->caption_tone),
+        },
+        paint->view->caption);
+}
+
+void paint_frame(struct cmdlist *out, const struct paint *paint) {
+    const struct layout *layout = paint->layout;
+    bool is_show = layout->input.mode == LAYOUT_SHOW;
+    put(out, paint,
+        (struct paint_label){
+            .rect = layout->title,
+            .face = FACE_STRONG,
+            .px = layout->title_px,
+            .color = paint_color(paint, COLOR_INK),
+        },
+        is_show ? paint->view->headline : paint->view->title);
+    paint_pills(out, paint);
+    paint_stamp(out, paint);
+    paint_caption(out, paint);
+}
+
+void paint_keys(struct cmdlist *out, const struct paint *paint, const struct paint_key *keys,
+                int key_count) {
+    const struct layout *layout = paint->layout;
+    struct rect row = layout->footer;
+    int px = layout->floor_px, unit = layout->unit_px;
+    int x = row.x;
+    for (int i = 0; i < key_count && row.h > 0; i++) {
+        int cap_w = text_width_px(paint->text, FACE_MONO, px, keys[i].key) + 3 * unit / 2;
+        cap_w = cap_w < row.h ? row.h : cap_w;
+        int does_w = text_width_px(paint->text, FACE_WORDS, px, keys[i].does);
+        int end = x + cap_w + unit + does_w;
+        if (end > row.x + row.w)
+            return;
+        struct rect cap = {x, row.y, cap_w, row.h};
+        cmdlist_round(out, cap, unit / 2, paint_color(paint, COLOR_PANEL));
+        cmdlist_ring(out, cap, unit / 2, layout->hair_px, paint_color(paint, COLOR_LINE));
+        struct paint_label label = {.rect = cap,
+                                    .align = ALIGN_CENTER,
+                                    .face = FACE_MONO,
+                                    .px = px,
+                                    .color = paint_color(paint, COLOR_INK)};
+        paint_text(out, paint->text, &label, keys[i].key);
+        label = (struct paint_label){.rect = {x + cap_w + unit * 4 / 5, row.y, does_w, row.h},
+                                     .face = FACE_WORDS,
+                                     .px = px,
+                                     .color = paint_color(paint, COLOR_QUIET)};
+        paint_text(out, paint->text, &label, keys[i].does);
+        x = end + 2 * unit;
+    }
+}

@@ -1,0 +1,18 @@
+// Pixels into a PNG file: opaque 8-bit RGB, tagged sRGB. One writer for stills and
+// surfaces. The file is written under a part name beside the final one, flushed to
+// the disk and renamed, so nothing half-written ever bears the final name.
+#ifndef RENDER_PIXEL_PNG_H
+#define RENDER_PIXEL_PNG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// Writes rows of B G R A bytes, `pitch_bytes` apart; alpha is ignored. The part
+// ("still.part.png" for "still.png", see partfile.h) is gone again after a failure.
+// Range: 1 <= width, height <= 32767. `overwrite` false: an existing `path` is an
+// error and stays as it was, even when it appears during the writing.
+// Thread: any.
+bool png_write(const char *path, const uint8_t *bgra, int pitch_bytes, int width_px, int height_px,
+               bool overwrite, char why[256]);
+
+#endif

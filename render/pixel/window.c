@@ -1,0 +1,465 @@
+// See window.h. Two ways to the screen: an SDL_Renderer with a GPU behind it, or the
+// window's own surface, drawn on directly. SDL's software renderer and OpenGL done by
+// the processor are both far slower than the latter and are not used.
+#include "render/pixel/window.h"
+
+#include "render/pixel/draw.h"
+
+#include <SDL.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { DEFAULT_WIDTH = 1280, DEFAULT_HEIGHT = 720, DEFAULT_HZ = 60 };
+
+struct window {
+    SDL_Window *window;
+    SDL_Renderer *renderer; // NULL: software
+    struct draw *draw;
+    SDL_Surface *shadow; // software, for a window whose pixels are of another format
+    bool has_video;      // SDL_InitSubSystem was done
+    bool has_vsync;
+    SDL_Rect windowed; // place and size to come back to from full screen
+};
+
+// ---- is there a display? ----
+
+static bool is_set(const char *name) {
+    const char *value = getenv(name);
+    return value && *value;
+}
+
+// A Wayland session needs no variable but the folder of its socket.
+static bool has_wayland_socket(void) {
+    const char *folder = getenv("XDG_RUNTIME_DIR");
+    char path[256];
+    struct stat there;
+    return folder && snprintf(path, sizeof path, "%s/wayland-0", folder) < (int)sizeof path &&
+           stat(path, &there) == 0 && S_ISSOCK(there.st_mode);
+}
+
+static bool no_display(char why[256], const char *reason) {
+    snprintf(why, 256,
+             "no display: %.120s; start it in a desktop session, or make a film without one: "
+             "tokendrip record OUT.mp4",
+             reason);
+    return false;
+}
+
+// Without a display SDL falls back to drivers that show nothing, or takes over a
+// server's console: a window nobody sees. `drivers` is a name or a list of names.
+static bool is_blind(const char *drivers) {
+    static const char *const blind[] = {"dummy", "offscreen", "evdev"};
+    for (size_t i = 0; i < sizeof blind / sizeof *blind; i++)
+        if (strstr(drivers, blind[i]))
+            return true;
+    return false;
+}
+
+static void set_hints(void) {
+    SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1"); // app/signals.c has its own
+    SDL_SetHint(SDL_HINT_APP_NAME, "tokendrip");
+    SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0"); // no flicker at start
+    SDL_SetHint(SDL_HINT_VIDEO_MINIMIZE_ON_FOCUS_LOSS, "0");       // stay on the projector
+    SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");            // until asked to keep awake
+    SDL_SetHint(SDL_HINT_RENDER_BATCHING, "1");
+}
+
+static bool start_video(struct window *window, char why[256]) {
+    SDL_version version;
+    SDL_GetVersion(&version);
+    if (SDL_VERSIONNUM(version.major, version.minor, version.patch) < SDL_VERSIONNUM(2, 26, 0)) {
+        snprintf(why, 256, "SDL %d.%d.%d is too old, 2.26 or newer is needed", version.major,
+                 version.minor, version.patch);
+        return false;
+    }
+    const char *asked = SDL_GetHint(SDL_HINT_VIDEODRIVER);
+    bool is_asked = asked && *asked, is_blind_asked = is_asked && is_blind(asked);
+    bool has_x11 = is_set("DISPLAY");
+    bool has_wayland = is_set("WAYLAND_DISPLAY") || has_wayland_socket();
+    if (!is_asked && !has_x11 && !has_wayland)
+        return no_display(why, "neither DISPLAY nor WAYLAND_DISPLAY is set");
+    set_hints();
+    // Of the rest of SDL's list nothing would show a window on the user's desktop, and
+    // trying Wayland in vain prints a line of its own.
+    if (!is_asked)
+        SDL_SetHint(SDL_HINT_VIDEODRIVER, !has_wayland ? "x11"
+                                          : !has_x11   ? "wayland"
+                                                       : "x11,wayland");
+    window->has_video = SDL_InitSubSystem(SDL_INIT_VIDEO) == 0;
+    if (!is_asked)
+        SDL_ResetHint(SDL_HINT_VIDEODRIVER);
+    if (!window->has_video) {
+        char reason[96];
+        snprintf(reason, sizeof reason, "%.50s can't be reached",
+                 has_x11 ? getenv("DISPLAY") : "the Wayland session");
+        return no_display(why, is_asked ? SDL_GetError() : reason);
+    }
+    if (is_blind(SDL_GetCurrentVideoDriver()) && !is_blind_asked)
+        return no_display(why, "SDL found only a driver that shows nothing");
+    SDL_StopTextInput(); // on by default
+    return true;
+}
+
+// ---- opening ----
+
+static int clamp(int value, int low, int high) {
+    return value > high && high > low ? high : value < low ? low : value;
+}
+
+// Centred on the display with this index.
+static int centered(int index) {
+    return (int)(SDL_WINDOWPOS_CENTERED_MASK | (unsigned)index);
+}
+
+static bool create_window(struct window *window, const struct window_opts *opts, char why[256]) {
+    int displays = SDL_GetNumVideoDisplays();
+    if (opts->display < 0 || opts->display > displays) {
+        snprintf(why, 256, "there is no display %d; displays are numbered 1 to %d", opts->display,
+                 displays);
+        return false;
+    }
+    int index = opts->display > 0 ? opts->display - 1 : 0;
+    int place = opts->display > 0 ? centered(index) : (int)SDL_WINDOWPOS_UNDEFINED;
+    int width = opts->width > 0 ? opts->width : DEFAULT_WIDTH;
+    int height = opts->height > 0 ? opts->height : DEFAULT_HEIGHT;
+    SDL_Rect usable;
+    if (SDL_GetDisplayUsableBounds(index, &usable) == 0) {
+        width = clamp(width, WINDOW_MIN_WIDTH_PX, usable.w);
+        height = clamp(height, WINDOW_MIN_HEIGHT_PX, usable.h);
+    }
+    window->window = SDL_CreateWindow(opts->title ? opts->title : "tokendrip", place, place, width,
+                                      height, SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI);
+    if (!window->window) {
+        snprintf(why, 256, "can't open a window: %.180s", SDL_GetError());
+        return false;
+    }
+    SDL_SetWindowMinimumSize(window->window, WINDOW_MIN_WIDTH_PX, WINDOW_MIN_HEIGHT_PX);
+    return true;
+}
+
+// True if the current OpenGL context is done by the processor (Mesa without a GPU).
+static bool is_slow_opengl(void) {
+    typedef const unsigned char *(*get_string)(unsigned name);
+    const unsigned gl_renderer = 0x1F01;
+    if (!SDL_GL_GetCurrentContext())
+        return false;
+    get_string ask = (get_string)SDL_GL_GetProcAddress("glGetString");
+    const char *name = ask ? (const char *)ask(gl_renderer) : NULL;
+    return name && (strstr(name, "llvmpipe") || strstr(name, "softpipe") ||
+                    strstr(name, "swrast") || strstr(name, "SwiftShader"));
+}
+
+static bool try_renderer(struct window *window, Uint32 flags) {
+    window->renderer = SDL_CreateRenderer(window->window, -1, flags);
+    SDL_RendererInfo info = {0};
+    if (!window->renderer || SDL_GetRendererInfo(window->renderer, &info) != 0)
+        return false;
+    // Only X11 shows a window's own pixels without OpenGL; elsewhere the slow one
+    // would be in the way in any case.
+    bool is_x11 = strcmp(SDL_GetCurrentVideoDriver(), "x11") == 0;
+    if ((info.flags & SDL_RENDERER_SOFTWARE) || (is_x11 && is_slow_opengl())) {
+        SDL_DestroyRenderer(window->renderer);
+        window->renderer = NULL;
+        return false;
+    }
+    window->has_vsync = (info.flags & SDL_RENDERER_PRESENTVSYNC) != 0;
+    return true;
+}
+
+// The hint keeps SDL from pushing a window's pixels through OpenGL, which costs ten
+// times as much on X11; on Wayland there is no other way, so it must not be set.
+static bool check_window_surface(struct window *window) {
+    bool is_x11 = strcmp(SDL_GetCurrentVideoDriver(), "x11") == 0;
+    if (is_x11)
+        SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0");
+    if (SDL_GetWindowSurface(window->window))
+        return true;
+    SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, NULL);
+    return SDL_GetWindowSurface(window->window) != NULL;
+}
+
+static bool choose_output(struct window *window, const struct window_opts *opts, struct text *text,
+                          char why[256]) {
+    const char *driver = SDL_GetHint(SDL_HINT_RENDER_DRIVER);
+    bool software = opts->software || (driver && strcmp(driver, "software") == 0);
+    if (!software) {
+        bool ok = (!opts->no_vsync &&
+                   try_renderer(window, SDL_RENDERER_ACCELERATED | SDL_RENDERER_PRESENTVSYNC)) ||
+                  try_renderer(window, SDL_RENDERER_ACCELERATED);
+        if (ok && draw_create(&window->draw, window->renderer, text, why))
+            return true;
+        if (window->renderer)
+            SDL_DestroyRenderer(window->renderer);
+        window->renderer = NULL;
+        window->has_vsync = false;
+    }
+    if (!check_window_surface(window)) {
+        snprintf(why, 256, "can't draw in the window, neither with a GPU nor without: %.160s",
+                 SDL_GetError());
+        return false;
+    }
+    return draw_create_for_pixels(&window->draw, &(struct pixels){0}, text, why);
+}
+
+bool window_has_display(char why[256]) {
+    struct window probe = {0};
+    bool has_display = start_video(&probe, why);
+    if (probe.has_video)
+        SDL_QuitSubSystem(SDL_INIT_VIDEO);
+    return has_display;
+}
+
+bool window_open(struct window **out, const struct window_opts *opts, struct text *text,
+                 char why[256]) {
+    struct window *window = *out = calloc(1, sizeof *window);
+    if (!window) {
+        snprintf(why, 256, "out of memory for the window");
+        return false;
+    }
+    if (start_video(window, why) && create_window(window, opts, why) &&
+        choose_output(window, opts, text, why)) {
+        if (opts->fullscreen)
+            window_set_fullscreen(window, true);
+        return true;
+    }
+    window_close(window);
+    *out = NULL;
+    return false;
+}
+
+void window_close(struct window *window) {
+    if (!window)
+        return;
+    draw_destroy(window->draw);
+    SDL_FreeSurface(window->shadow);
+    if (window->renderer)
+        SDL_DestroyRenderer(window->renderer);
+    if (window->window)
+        SDL_DestroyWindow(window->window);
+    if (window->has_video)
+        SDL_QuitSubSystem(SDL_INIT_VIDEO);
+    free(window);
+}
+
+// ---- frames ----
+
+void window_size(const struct window *window, int *width, int *height) {
+    SDL_GetWindowSize(window->window, width, height);
+}
+
+void window_size_px(const struct window *window, int *width_px, int *height_px) {
+    *width_px = WINDOW_MIN_WIDTH_PX;
+    *height_px = WINDOW_MIN_HEIGHT_PX;
+    if (window->renderer)
+        SDL_GetRendererOutputSize(window->renderer, width_px, height_px);
+    else
+        SDL_GetWindowSizeInPixels(window->window, width_px, height_px);
+}
+
+static bool has_our_format(const SDL_Surface *surface) {
+    const SDL_PixelFormat *format = surface->format;
+    return format->BytesPerPixel == 4 && format->Rmask == 0xFF0000 && format->Gmask == 0xFF00 &&
+           format->Bmask == 0xFF && surface->pitch % 4 == 0;
+}
+
+// The surface to draw on: the window's own, or a shadow of it in our format.
+static SDL_Surface *software_surface(struct window *window) {
+    SDL_Surface *own = SDL_GetWindowSurface(window->window); // anew after a resize
+    if (!own || has_our_format(own))
+        return own;
+    if (window->shadow && (window->shadow->w != own->w || window->shadow->h != own->h)) {
+        SDL_FreeSurface(window->shadow);
+        window->shadow = NULL;
+    }
+    if (!window->shadow)
+        window->shadow =
+            SDL_CreateRGBSurfaceWithFormat(0, own->w, own->h, 32, SDL_PIXELFORMAT_XRGB8888);
+    return window->shadow;
+}
+
+// Black pixels of the window, as the target to draw on.
+static bool begin_software(struct window *window) {
+    SDL_Surface *surface = software_surface(window);
+    if (!surface)
+        return false;
+    const struct pixels pixels = {surface->pixels, surface->w, surface->h, surface->pitch / 4};
+    pixels_fill(&pixels, (struct rect){0, 0, surface->w, surface->h}, 0x000000FF);
+    draw_retarget(window->draw, &pixels);
+    return true;
+}
+
+void window_draw(struct window *window, const struct cmdlist *scene, const struct cmdlist *hud) {
+    if (window->renderer) {
+        SDL_SetRenderDrawColor(window->renderer, 0, 0, 0, 255);
+        SDL_RenderClear(window->renderer);
+    } else if (!begin_software(window)) {
+        return; // out of memory; the last frame stays
+    }
+    draw_list(window->draw, scene);
+    if (hud)
+        draw_list(window->draw, hud);
+}
+
+void window_present(struct window *window) {
+    if (window->renderer) {
+        SDL_RenderPresent(window->renderer);
+        return;
+    }
+    SDL_Surface *own = SDL_GetWindowSurface(window->window);
+    if (own && window->shadow && !has_our_format(own))
+        SDL_BlitSurface(window->shadow, NULL, own, NULL);
+    SDL_UpdateWindowSurface(window->window);
+}
+
+static bool read_software(struct window *window, uint8_t *bgra, int width_px, int height_px) {
+    const SDL_Surface *surface = software_surface(window);
+    if (!surface || surface->w != width_px || surface->h != height_px) {
+        SDL_SetError("the window has changed its size");
+        return false;
+    }
+    for (int y = 0; y < height_px; y++) {
+        const uint8_t *row = (const uint8_t *)surface->pixels + (size_t)y * (size_t)surface->pitch;
+        memcpy(bgra + (size_t)y * (size_t)width_px * 4, row, (size_t)width_px * 4);
+    }
+    return true;
+}
+
+bool window_read_pixels(struct window *window, uint8_t *bgra, char why[256]) {
+    int width_px, height_px;
+    window_size_px(window, &width_px, &height_px);
+    bool ok = window->renderer
+                  ? SDL_RenderReadPixels(window->renderer, NULL, SDL_PIXELFORMAT_ARGB8888, bgra,
+                                         width_px * 4) == 0
+                  : read_software(window, bgra, width_px, height_px);
+    if (!ok) {
+        snprintf(why, 256, "can't read the window's pixels: %.180s", SDL_GetError());
+        return false;
+    }
+    for (size_t i = 0; i < (size_t)width_px * (size_t)height_px; i++)
+        bgra[i * 4 + 3] = 255;
+    return true;
+}
+
+void window_reset(struct window *window) {
+    draw_reset(window->draw);
+}
+
+bool window_is_hidden(const struct window *window) {
+    return (SDL_GetWindowFlags(window->window) & (SDL_WINDOW_HIDDEN | SDL_WINDOW_MINIMIZED)) != 0;
+}
+
+bool window_is_software(const struct window *window) {
+    return !window->renderer;
+}
+
+bool window_has_vsync(const struct window *window) {
+    return window->has_vsync;
+}
+
+int window_refresh_hz(const struct window *window) {
+    SDL_DisplayMode mode = {0};
+    int display = SDL_GetWindowDisplayIndex(window->window);
+    if (display < 0 || SDL_GetCurrentDisplayMode(display, &mode) != 0 || mode.refresh_rate <= 0)
+        return DEFAULT_HZ;
+    return mode.refresh_rate;
+}
+
+const char *window_renderer_name(const struct window *window) {
+    SDL_RendererInfo info = {0};
+    if (window->renderer && SDL_GetRendererInfo(window->renderer, &info) == 0 && info.name)
+        return info.name; // SDL's own string
+    return "software";
+}
+
+int window_raster_count(const struct window *window) {
+    return draw_raster_count(window->draw);
+}
+
+// ---- the window on its desktop ----
+
+void window_set_title(struct window *window, const char *title) {
+    SDL_SetWindowTitle(window->window, title);
+}
+
+bool window_is_fullscreen(const struct window *window) {
+    return (SDL_GetWindowFlags(window->window) & SDL_WINDOW_FULLSCREEN) != 0;
+}
+
+void window_set_fullscreen(struct window *window, bool fullscreen) {
+    if (fullscreen == window_is_fullscreen(window))
+        return;
+    SDL_Rect *back = &window->windowed;
+    if (fullscreen) {
+        SDL_GetWindowPosition(window->window, &back->x, &back->y);
+        SDL_GetWindowSize(window->window, &back->w, &back->h);
+        SDL_SetWindowFullscreen(window->window, SDL_WINDOW_FULLSCREEN_DESKTOP);
+        return;
+    }
+    // Without a window manager the window would keep the screen's size.
+    bool was_maximized = (SDL_GetWindowFlags(window->window) & SDL_WINDOW_MAXIMIZED) != 0;
+    SDL_SetWindowFullscreen(window->window, 0);
+    if (was_maximized || back->w <= 0)
+        return;
+    SDL_SetWindowSize(window->window, back->w, back->h);
+    SDL_SetWindowPosition(window->window, back->x, back->y);
+}
+
+// Displays come and go: they are counted at every use, and an index is never kept.
+bool window_next_display(struct window *window) {
+    int count = SDL_GetNumVideoDisplays(), now = SDL_GetWindowDisplayIndex(window->window);
+    if (count < 2)
+        return false;
+    int next = now < 0 ? 0 : (now + 1) % count;
+    bool fullscreen = window_is_fullscreen(window);
+    // A full-screen window first moves as a window: it then fills the right screen.
+    if (fullscreen)
+        window_set_fullscreen(window, false);
+    SDL_Rect usable;
+    int width, height;
+    SDL_GetWindowSize(window->window, &width, &height);
+    if (SDL_GetDisplayUsableBounds(next, &usable) == 0 && (width > usable.w || height > usable.h))
+        SDL_SetWindowSize(window->window, clamp(width, WINDOW_MIN_WIDTH_PX, usable.w),
+                          clamp(height, WINDOW_MIN_HEIGHT_PX, usable.h));
+    SDL_SetWindowPosition(window->window, centered(next), centered(next));
+    if (fullscreen)
+        window_set_fullscreen(window, true);
+    return true;
+}
+
+void window_mouse_px(const struct window *window, int *x, int *y) {
+    int width, height, width_px, height_px;
+    SDL_GetWindowSize(window->window, &width, &height);
+    window_size_px(window, &width_px, &height_px);
+    if (width > 0 && height > 0) {
+        *x = (int)((int64_t)*x * width_px / width);
+        *y = (int)((int64_t)*y * height_px / height);
+    }
+}
+
+void window_show_pointer(struct window *window, bool shown) {
+    (void)window; // the pointer is the program's, wherever it is
+    SDL_ShowCursor(shown ? SDL_ENABLE : SDL_DISABLE);
+}
+
+void window_keep_awake(struct window *window, bool awake) {
+    (void)window;
+    if (awake)
+        SDL_DisableScreenSaver();
+    else
+        SDL_EnableScreenSaver();
+}
+
+bool window_is_kept_awake(const struct window *window) {
+    (void)window;
+    return !SDL_IsScreenSaverEnabled();
+}
+
+void window_set_text_input(struct window *window, bool on) {
+    (void)window;
+    if (on)
+        SDL_StartTextInput();
+    else
+        SDL_StopTextInput();
+}

@@ -1,0 +1,348 @@
+// Every page of the lesson, drawn: in both languages, on the clocks of the lesson and
+// on measured ones, at the sizes of projectors and screens, nothing of the panel is out
+// of sight and no text lies on another. A page that is out of sight cannot be taught.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "app/picture/frame.h"
+#include "render/paint/wrap.h"
+#include "tests/app/picture/panel_fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct frame *frame;
+static struct text *text;
+
+static const int SIZES[][2] = {{1024, 768}, {1280, 720}, {1280, 800}, {1920, 1080}, {3840, 2160}};
+enum { SIZE_COUNT = sizeof SIZES / sizeof SIZES[0] };
+
+static const char *const LANGUAGES[] = {"two-stages.json", "two-stages.de.json"};
+enum { LANGUAGE_COUNT = sizeof LANGUAGES / sizeof LANGUAGES[0] };
+
+// How a page can be met.
+struct meeting {
+    bool is_film, can_measure, is_split_set;
+    const struct run *before; // another run to compare with, NULL = none
+};
+
+static int open_bench(void **state) {
+    (void)state;
+    char why[256];
+    frame = calloc(1, sizeof *frame);
+    if (!frame || !text_create(&text, why)) {
+        print_error("no frame or no fonts\n");
+        return -1;
+    }
+    return 0;
+}
+
+static int close_bench(void **state) {
+    (void)state;
+    text_destroy(text);
+    free(frame);
+    return 0;
+}
+
+// --- A run of the bundled model's size, in milliseconds ---
+
+static const char *const PROMPT[] = {"<s>",    " You",    " are",  " a",   " support", " agent",
+                                     ".",      " Answer", " from", " the", " policy",  ".",
+                                     " Where", " is",     " my",   " par", "cel",      "?"};
+static const char *const ANSWER[] = {" Your", " parcel", " is", " on", " its", " way", "</s>"};
+enum { PROMPT_COUNT = sizeof PROMPT / sizeof PROMPT[0] };
+enum { ANSWER_COUNT = sizeof ANSWER / sizeof ANSWER[0] };
+
+static void add_pass(struct run *run, struct run_pass pass, int64_t length_ns) {
+    const char *word = ANSWER[pass.yields];
+    char why[256];
+    pass.start_ns = run_end_ns(run);
+    assert_true(run_begin_pass(run, &pass, why));
+    assert_true(run_add_answer_token(run, 1, word, strlen(word), word[0] == '<', why));
+    for (int stage = 1; stage <= run_stages(run); stage++)
+        assert_true(run_add_mark(run, pass.start_ns + length_ns * stage / run_stages(run), why));
+}
+
+// A device with a long name, and times that need all their digits.
+static struct run *bundled_run(void) {
+    struct run_info info = {.origin = RUN_MEASURED,
+                            .counting = RUN_ENGINE,
+                            .threads = 16,
+                            .layers = 8,
+                            .heads = 8,
+                            .kv_heads = 4,
+                            .head_dim = 32,
+                            .kv_value_bytes = 4,
+                            .weight_bytes = 4587520,
+                            .prompt_tokens = PROMPT_COUNT,
+                            .answer_limit = ANSWER_COUNT};
+    struct run *run = NULL;
+    char why[256];
+    strcpy(info.device, "cuda:0");
+    strcpy(info.device_name, "NVIDIA H100 80GB HBM3");
+    strcpy(info.model, "bundled");
+    assert_true(run_create(&run, &info, 1, why));
+    for (int i = 0; i < PROMPT_COUNT; i++)
+        assert_true(
+            run_add_prompt_token(run, i, PROMPT[i], strlen(PROMPT[i]), PROMPT[i][0] == '<', why));
+    add_pass(run, (struct run_pass){RUN_PREFILL, 0, PROMPT_COUNT, 0, 0}, 12847293);
+    for (int i = 1; i < ANSWER_COUNT; i++)
+        add_pass(run, (struct run_pass){RUN_DECODE, PROMPT_COUNT + i - 1, 1, i, 0},
+                 10638211 + 1000 * i);
+    run_close(run, RUN_COMPLETE);
+    return run;
+}
+
+// --- Drawing a page ---
+
+static void compose(const struct run *run, const struct stage_state *stage, int64_t t_ns,
+                    const struct meeting *meeting, const int size[2]) {
+    struct frame_source source = {
+        .stage = stage,
+        .run = run,
+        .t_ns = t_ns,
+        .is_film = meeting->is_film,
+        .width_px = size[0],
+        .height_px = size[1],
+        .text = text,
+        .panel = {.lesson = lesson,
+                  .longest_prompt = 1024,
+                  .longest_answer = 256,
+                  .can_measure = meeting->can_measure,
+                  .before = meeting->before},
+    };
+    frame_compose(frame, &source);
+}
+
+static struct stage_state stage_for(const struct run *run, const struct meeting *meeting) {
+    struct stage_state stage = {
+        .playhead = {.rate = {1, 1}},
+        .landed_ns = INT64_MIN,
+        .mode = MODE_LESSON,
+        .can_measure = meeting->can_measure,
+        .focus = -1,
+        .list_focus = -1,
+        .guess = guess_new(),
+    };
+    stage = actions_show_run(stage, run, NULL, 0);
+    stage.playhead = playhead_pause(stage.playhead, 0, true);
+    stage.guess.is_split_set = meeting->is_split_set;
+    return stage;
+}
+
+static bool is_apart(struct rect a, struct rect b) {
+    return a.x + a.w <= b.x || b.x + b.w <= a.x || a.y + a.h <= b.y || b.y + b.h <= a.y;
+}
+
+// The two first texts of the panel that lie on each other; false: none do.
+static bool has_overlap(const struct cmd **a, const struct cmd **b) {
+    const struct cmdlist *list = &frame->scene;
+    struct rect panel = frame->layout.panel;
+    for (int i = 0; i < list->count; i++) {
+        *a = &list->cmds[i];
+        if ((*a)->kind != CMD_TEXT)
+            continue;
+        struct rect one = (*a)->rect;
+        one.y -= one.h; // from its baseline up
+        if (is_apart(one, panel))
+            continue;
+        for (int k = i + 1; k < list->count; k++) {
+            *b = &list->cmds[k];
+            struct rect two = (*b)->rect;
+            two.y -= two.h;
+            if ((*b)->kind == CMD_TEXT && !is_apart(one, two))
+                return true;
+        }
+    }
+    return false;
+}
+
+// Smallest font of the panel's texts, in px.
+static int smallest_px(void) {
+    int least = INT16_MAX;
+    for (int i = 0; i < frame->scene.count; i++) {
+        const struct cmd *cmd = &frame->scene.cmds[i];
+        struct rect rect = {cmd->rect.x, cmd->rect.y - cmd->rect.h, cmd->rect.w, cmd->rect.h};
+        if (cmd->kind == CMD_TEXT && !is_apart(rect, frame->layout.panel) && cmd->stroke < least)
+            least = cmd->stroke;
+    }
+    return least;
+}
+
+// Lines of the foot at the least size that a text of the panel has.
+static int foot_lines(void) {
+    int pad = layout_panel_pad_px(&frame->layout);
+    struct wrap_style style = {FACE_WORDS, frame->layout.floor_px, frame->layout.panel.w - 2 * pad};
+    return wrap_count(text, &style, frame->panel.foot, 9);
+}
+
+struct tally {
+    int pages, cut, overlapping, small, long_feet;
+};
+
+static void judge(struct tally *tally, const char *name, const int size[2],
+                  const struct meeting *meeting) {
+    const struct cmd *a, *b;
+    bool overlaps = has_overlap(&a, &b), is_cut = frame->panel_cut > 0;
+    bool is_small = smallest_px()<frame->layout.floor_px, is_long = foot_lines()> 2;
+    tally->pages++;
+    tally->cut += is_cut;
+    tally->overlapping += overlaps;
+    tally->small += is_small;
+    tally->long_feet += is_long;
+    if (is_cut || overlaps || is_small || is_long)
+        print_error("%s %s %dx%d%s%s: %s%s%s: %s | %s\n", name, lesson_word(lesson, "heading.why"),
+                    size[0], size[1], meeting->is_film ? " film" : "",
+                    meeting->is_split_set ? " split" : "", is_cut ? "cut" : "",
+                    overlaps ? " overlap " : "", overlaps ? frame->scene.text + a->text_offset : "",
+                    frame->panel.title, frame->panel.foot);
+}
+
+// Steps of a long answer differ by their words and digits. In the least room each is
+// drawn; in more, these.
+static bool is_drawn(struct lesson_place place, int size) {
+    return size == 0 || place.chapter > 0 || place.step < 12 || place.step % 16 == 0;
+}
+
+// A theme moves nothing: they take turns, so that every page is met in both.
+static void walk(struct tally *tally, const char *name, const struct run *run,
+                 const struct meeting *meeting, int first_chapter) {
+    struct stage_state stage = stage_for(run, meeting);
+    int turn = 0;
+    for (int i = 0; i < SIZE_COUNT; i++) {
+        stage.place = (struct lesson_place){first_chapter, 0};
+        do {
+            if (!is_drawn(stage.place, i))
+                continue;
+            int64_t t_ns = lesson_step_ns(lesson, stage.place, run);
+            stage.landed_ns = t_ns;
+            stage.theme = (turn + stage.place.step + i) % 2 ? THEME_DARK : THEME_PROJECTOR;
+            compose(run, &stage, t_ns, meeting, SIZES[i]);
+            assert_true(frame->has_panel);
+            judge(tally, name, SIZES[i], meeting);
+        } while (lesson_move(lesson, &stage.place, 1, run));
+        turn += meeting->is_film;
+    }
+}
+
+// What can be measured and what was answered changes only chapters with controls.
+static void walk_all(struct tally *tally, const char *name, const struct run *run,
+                     const struct run *before) {
+    for (int i = 0; i < 4; i++) {
+        struct meeting meeting = {.is_film = i & 1, .can_measure = i < 2, .is_split_set = i >= 2};
+        meeting.before = i < 2 ? NULL : before;
+        walk(tally, name, run, &meeting, i < 2 ? 0 : 1);
+    }
+}
+
+static void demand(const struct tally *tally, int least_pages) {
+    assert_true(tally->pages >= least_pages);
+    assert_int_equal(tally->cut, 0);
+    assert_int_equal(tally->overlapping, 0);
+    assert_int_equal(tally->small, 0);
+    assert_int_equal(tally->long_feet, 0);
+}
+
+static void for_languages(void (*check)(struct tally *tally)) {
+    struct tally tally = {0};
+    for (int i = 0; i < LANGUAGE_COUNT; i++) {
+        assert_true(load_lesson(LANGUAGES[i]));
+        check(&tally);
+        lesson_destroy(lesson);
+        lesson = NULL;
+    }
+    demand(&tally, 1000);
+}
+
+static void check_schedule(struct tally *tally, const char *name) {
+    for (int counting = RUN_ENGINE; counting <= RUN_CHARGED; counting++) {
+        struct run *run = lesson_run(name, (enum run_counting)counting, 0, 0);
+        struct run *before = lesson_run(name, (enum run_counting)counting, 11, 5);
+        walk_all(tally, name, run, before);
+        run_destroy(before);
+        run_destroy(run);
+    }
+}
+
+static void check_module_7(struct tally *tally) {
+    check_schedule(tally, "module-7");
+}
+
+static void check_stage_0(struct tally *tally) {
+    check_schedule(tally, "stage-0");
+}
+
+static void check_measured(struct tally *tally) {
+    static const struct measured shorter = {40, 9, 21000000, 11000000, 4587520};
+    struct run *run = bundled_run(), *before = measured_run(&shorter), *charged = NULL;
+    char why[256];
+    walk_all(tally, "measured", run, before);
+    assert_true(run_recount(&charged, run, RUN_CHARGED, why));
+    walk_all(tally, "modelled", charged, before);
+    run_destroy(charged);
+    run_destroy(before);
+    run_destroy(run);
+}
+
+static void every_page_of_module_7_is_in_sight(void **state) {
+    (void)state;
+    for_languages(check_module_7);
+}
+
+static void every_page_of_stage_0_is_in_sight(void **state) {
+    (void)state;
+    for_languages(check_stage_0);
+}
+
+static void every_page_of_a_measured_run_is_in_sight(void **state) {
+    (void)state;
+    for_languages(check_measured);
+}
+
+// --- The two questions and what came of them ---
+
+static void ask(struct tally *tally, const char *name, const struct run *run) {
+    static const enum side sides[] = {SIDE_PREDICT, SIDE_PREDICT, SIDE_PREDICT, SIDE_SIMPLE};
+    for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < 2 * SIZE_COUNT; i++) {
+            struct meeting meeting = {.is_film = i % 2, .can_measure = true};
+            struct stage_state stage = stage_for(run, &meeting);
+            stage.side = sides[k];
+            stage.guess.stage = k == 0 ? GUESS_TTFT : GUESS_SET;
+            int64_t t_ns = k < 2 ? 0 : run_end_ns(run);
+            compose(run, &stage, t_ns, &meeting, SIZES[i / 2]);
+            judge(tally, name, SIZES[i / 2], &meeting);
+        }
+    }
+}
+
+static void every_question_is_in_sight(void **state) {
+    (void)state;
+    struct tally tally = {0};
+    for (int i = 0; i < LANGUAGE_COUNT; i++) {
+        assert_true(load_lesson(LANGUAGES[i]));
+        struct run *runs[] = {lesson_run("module-7", RUN_CHARGED, 0, 0),
+                              lesson_run("stage-0", RUN_CHARGED, 0, 0), bundled_run()};
+        for (int k = 0; k < 3; k++) {
+            ask(&tally, "question", runs[k]);
+            run_destroy(runs[k]);
+        }
+        lesson_destroy(lesson);
+        lesson = NULL;
+    }
+    demand(&tally, 2 * 3 * 4 * 2 * SIZE_COUNT);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_page_of_module_7_is_in_sight),
+        cmocka_unit_test(every_page_of_stage_0_is_in_sight),
+        cmocka_unit_test(every_page_of_a_measured_run_is_in_sight),
+        cmocka_unit_test(every_question_is_in_sight),
+    };
+    return cmocka_run_group_tests(tests, open_bench, close_bench);
+}

@@ -1,0 +1,178 @@
+// See panel_fixture.h.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/app/picture/panel_fixture.h"
+
+#include "compute/file/schedule.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { RUNS = 200, MOMENTS = 10 };
+
+struct lesson *lesson;
+struct panel panel_a, panel_b;
+struct lesson_page page;
+
+bool load_lesson(const char *file) {
+    char path[512], why[256];
+    snprintf(path, sizeof path, "%s/assets/lessons/%s", TOKENDRIP_SOURCE_DIR, file);
+    if (lesson_load(&lesson, path, why))
+        return true;
+    fprintf(stderr, "%s\n", why);
+    return false;
+}
+
+int open_lesson(void **state) {
+    (void)state;
+    return load_lesson("two-stages.json") ? 0 : 1;
+}
+
+int close_lesson(void **state) {
+    (void)state;
+    lesson_destroy(lesson);
+    return 0;
+}
+
+static const struct random_run_limits small = {
+    .max_layers = 40, .max_prompt = 300, .max_answers = 120, .may_fail = true};
+
+struct run *lesson_run(const char *name, enum run_counting counting, int prompt, int answers) {
+    struct schedule schedule;
+    struct run *run = NULL;
+    char path[512], why[256];
+    snprintf(path, sizeof path, "%s/assets/schedules/%s.json", TOKENDRIP_SOURCE_DIR, name);
+    assert_true(schedule_load(&schedule, path, why));
+    assert_true(schedule_run(&run, &schedule, counting, prompt, answers, why));
+    schedule_clear(&schedule);
+    return run;
+}
+
+static void add_pass(struct run *run, struct run_pass pass, int64_t length_ns) {
+    char why[256];
+    pass.start_ns = run_end_ns(run);
+    assert_true(run_begin_pass(run, &pass, why));
+    assert_true(run_add_answer_token(run, 1, " word", 5, false, why));
+    for (int stage = 1; stage <= run_stages(run); stage++)
+        assert_true(run_add_mark(run, pass.start_ns + length_ns * stage / run_stages(run), why));
+}
+
+struct run *measured_run(const struct measured *of) {
+    struct run_info info = {.origin = RUN_MEASURED,
+                            .counting = RUN_ENGINE,
+                            .device = "cpu",
+                            .threads = 2,
+                            .layers = 2,
+                            .heads = 2,
+                            .kv_heads = 2,
+                            .head_dim = 4,
+                            .kv_value_bytes = 2,
+                            .weight_bytes = of->weight_bytes,
+                            .prompt_tokens = of->prompt,
+                            .answer_limit = of->answers};
+    struct run *run = NULL;
+    char why[256];
+    assert_true(run_create(&run, &info, 1, why));
+    for (int i = 0; i < of->prompt; i++)
+        assert_true(run_add_prompt_token(run, i, " in", 3, false, why));
+    add_pass(run, (struct run_pass){RUN_PREFILL, 0, of->prompt, 0, 0}, of->prefill_ns);
+    for (int i = 1; i < of->answers; i++)
+        add_pass(run, (struct run_pass){RUN_DECODE, of->prompt + i - 1, 1, i, 0}, of->step_ns);
+    run_close(run, RUN_COMPLETE);
+    return run;
+}
+
+struct panel_source source_of(const struct run *run, int64_t t_ns, enum side side) {
+    return (struct panel_source){
+        .lesson = lesson,
+        .run = run,
+        .t_ns = t_ns,
+        .side = side,
+        .focus = -1,
+        .list_focus = -1,
+        .longest_prompt = 1024,
+        .longest_answer = 512,
+        .can_measure = true,
+    };
+}
+
+struct lesson_place place_with(const struct run *run, unsigned flags) {
+    struct lesson_place place = {0, 0};
+    do {
+        lesson_page(&page, lesson, place, run, lesson_step_ns(lesson, place, run));
+        if ((page.shows & flags) == flags)
+            return place;
+    } while (lesson_move(lesson, &place, 1, run));
+    fail_msg("no step of the lesson shows %x", flags);
+    return place;
+}
+
+struct lesson_place any_place(const struct run *run, uint64_t *random) {
+    struct lesson_place place = {(int)random_between(random, 0, lesson_chapters(lesson) - 1), 0};
+    int steps = lesson_steps(lesson, place.chapter, run);
+    place.step = (int)random_between(random, 0, steps - 1);
+    return place;
+}
+
+static int64_t any_moment(const struct run *run, uint64_t *random) {
+    int64_t end_ns = run_end_ns(run);
+    switch (random_between(random, 0, 7)) {
+    case 0:
+        return -random_between(random, 0, 1000000);
+    case 1:
+        return random_between(random, 0, 1) ? INT64_MAX : end_ns;
+    case 2:
+    case 3:
+        return run->mark_count > 0
+                   ? run->mark_end_ns[random_between(random, 0, run->mark_count - 1)]
+                   : 0;
+    case 4:
+        return run_event_ns(run, (int)random_between(random, 0, run_events(run) - 1));
+    default:
+        return random_between(random, 0, end_ns);
+    }
+}
+
+void for_random_moments(void (*check)(const struct run *, int64_t, uint64_t *)) {
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+        struct run *run = random_run(seed, &small);
+        uint64_t random = seed * 91;
+        for (int i = 0; i < MOMENTS; i++)
+            check(run, any_moment(run, &random), &random);
+        run_destroy(run);
+    }
+}
+
+struct panel_source any_source(const struct run *run, int64_t t_ns, uint64_t *random) {
+    enum side side = (enum side)random_between(random, SIDE_NONE, SIDE_SIMPLE);
+    struct panel_source source = source_of(run, t_ns, side);
+    source.place = any_place(run, random);
+    source.focus = (int)random_between(random, -1, 4);
+    source.list_focus = (int)random_between(random, -1, 40);
+    source.prompt_tokens = (int)random_between(random, 0, 1024);
+    source.answer_tokens = (int)random_between(random, 0, 512);
+    source.can_measure = random_between(random, 0, 1);
+    source.is_measuring = random_between(random, 0, 1);
+    return source;
+}
+
+const char *block_text(const struct panel *panel, const char *heading_key) {
+    for (int i = 0; i < panel->block_count; i++)
+        if (strcmp(panel->blocks[i].heading, lesson_word(lesson, heading_key)) == 0)
+            return panel->blocks[i].text;
+    fail_msg("no block is headed by %s", heading_key);
+    return "";
+}
+
+int control_of(const struct panel_source *source, enum panel_target target) {
+    for (int i = 0; i < panel_controls(source); i++)
+        if (panel_target(source, i) == target)
+            return i;
+    fail_msg("no control moves target %d", target);
+    return -1;
+}

@@ -1,0 +1,457 @@
+// What holds for every panel, over random runs and moments and over the whole walk: the
+// same source gives the same panel, a prefix shows what the whole run shows, every text
+// fits and is whole, every control is the one it says, lengths come back from their place.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/app/picture/panel_fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// --- The laws ---
+
+static void check_same(const struct run *run, int64_t t_ns, uint64_t *random) {
+    struct panel_source source = any_source(run, t_ns, random);
+    memset(&panel_a, 0x5A, sizeof panel_a);
+    panel_fill(&panel_a, &source);
+    memset(&panel_b, 0xC3, sizeof panel_b);
+    panel_fill(&panel_b, &source);
+    assert_true(panel_hash(&panel_a) == panel_hash(&panel_b));
+}
+
+static void the_same_source_gives_the_same_panel_whatever_was_before(void **state) {
+    (void)state;
+    for_random_moments(check_same);
+}
+
+static void same_bars(void) {
+    assert_int_equal(panel_a.bar_count, panel_b.bar_count);
+    for (int i = 0; i < panel_a.bar_count; i++) {
+        assert_string_equal(panel_a.bars[i].label, panel_b.bars[i].label);
+        assert_string_equal(panel_a.bars[i].value, panel_b.bars[i].value);
+        assert_int_equal(panel_a.bars[i].first_ppm, panel_b.bars[i].first_ppm);
+        assert_int_equal(panel_a.bars[i].second_ppm, panel_b.bars[i].second_ppm);
+    }
+}
+
+static void same_parties(void) {
+    assert_int_equal(panel_a.party_count, panel_b.party_count);
+    for (int i = 0; i < panel_a.party_count; i++) {
+        assert_string_equal(panel_a.parties[i].state, panel_b.parties[i].state);
+        assert_int_equal(panel_a.parties[i].acts, panel_b.parties[i].acts);
+        assert_int_equal(panel_a.parties[i].is_well, panel_b.parties[i].is_well);
+    }
+}
+
+// What the panel adds behind the page's own blocks: cache, step, counting.
+static void same_added_blocks(int from) {
+    assert_int_equal(panel_a.block_count, panel_b.block_count);
+    for (int i = from; i < panel_a.block_count; i++) {
+        assert_string_equal(panel_a.blocks[i].heading, panel_b.blocks[i].heading);
+        assert_string_equal(panel_a.blocks[i].text, panel_b.blocks[i].text);
+    }
+}
+
+static void same_past_lines(const struct panel_source *source) {
+    int past = panel_log_line_at(source->run, source->t_ns) + 1;
+    assert_true(panel_lines(source) >= past);
+    for (int i = 0; i < past && i < panel_b.line_count; i++) {
+        assert_string_equal(panel_a.lines[i].time, panel_b.lines[i].time);
+        assert_string_equal(panel_a.lines[i].text, panel_b.lines[i].text);
+        assert_true(panel_a.lines[i].is_past && panel_b.lines[i].is_past);
+    }
+}
+
+static const enum side prefix_sides[] = {SIDE_NONE, SIDE_LOG, SIDE_WHY, SIDE_GLOSSARY};
+
+// The title counts the steps of the whole run and a page's text may name its total, so
+// of the step only what the panel itself says is compared.
+static void check_prefix(const struct run *run, int64_t t_ns, uint64_t *random) {
+    int marks = run_marks_at(run, t_ns);
+    if (marks >= run->mark_count)
+        return;
+    struct run prefix;
+    int least = t_ns > (marks ? run->mark_end_ns[marks - 1] : 0) ? marks + 1 : marks;
+    run_prefix(&prefix, run, least);
+    for (size_t i = 0; i < sizeof prefix_sides / sizeof prefix_sides[0]; i++) {
+        struct panel_source whole = source_of(run, t_ns, prefix_sides[i]);
+        whole.place = place_with(run, i % 2 ? LESSON_PARTIES : LESSON_ANATOMY);
+        if (random_between(random, 0, 2) == 0)
+            whole.place = place_with(run, LESSON_BARS);
+        struct panel_source growing = whole;
+        growing.run = &prefix;
+        panel_fill(&panel_a, &whole);
+        panel_fill(&panel_b, &growing);
+        same_parties();
+        same_bars();
+        if (prefix_sides[i] == SIDE_LOG)
+            same_past_lines(&growing);
+        else if (prefix_sides[i] != SIDE_NONE)
+            assert_true(panel_hash(&panel_a) == panel_hash(&panel_b));
+        if (prefix_sides[i] != SIDE_NONE)
+            continue;
+        lesson_page(&page, lesson, whole.place, run, t_ns);
+        same_added_blocks(page.block_count);
+    }
+}
+
+static void live_equals_replay(void **state) {
+    (void)state;
+    for_random_moments(check_prefix);
+}
+
+// A playhead that runs ahead of the worker waits at the last stage there is.
+static void check_ahead(const struct run *run, int64_t t_ns, uint64_t *random) {
+    (void)t_ns;
+    if (run->mark_count == 0)
+        return;
+    struct run prefix;
+    run_prefix(&prefix, run, (int)random_between(random, 1, run->mark_count));
+    struct panel_source source = any_source(&prefix, run_end_ns(&prefix), random);
+    panel_fill(&panel_a, &source);
+    source.t_ns += random_between(random, 1, 1000000000);
+    panel_fill(&panel_b, &source);
+    assert_true(panel_hash(&panel_a) == panel_hash(&panel_b));
+}
+
+static void past_what_there_is_a_growing_run_shows_its_last_stage(void **state) {
+    (void)state;
+    for_random_moments(check_ahead);
+}
+
+// --- Texts ---
+
+static void check_text(const char *text, size_t capacity) {
+    size_t length = strnlen(text, capacity);
+    assert_true(length < capacity);
+    bool in_term = false;
+    for (size_t i = 0; i < length;) {
+        size_t bytes = run_utf8_length(text + i, length - i);
+        if (bytes == 0)
+            fail_msg("broken UTF-8 in \"%s\"", text);
+        unsigned char sign = (unsigned char)text[i];
+        if (sign == PANEL_TERM_BEGIN || sign == PANEL_TERM_END) {
+            assert_int_equal(in_term, sign == PANEL_TERM_END);
+            in_term = !in_term;
+        } else if (sign < 0x20 && sign != '\n') {
+            fail_msg("control character %d in \"%s\"", sign, text);
+        }
+        if (sign == '{' || sign == '}')
+            fail_msg("an unfilled place in \"%s\"", text);
+        i += bytes;
+    }
+    assert_false(in_term);
+    if (length > 0 && text[length - 1] == ' ')
+        fail_msg("a space at the end of \"%s\"", text);
+}
+
+#define CHECK_TEXT(field) check_text(field, sizeof(field))
+
+static void check_texts(const struct panel *panel) {
+    CHECK_TEXT(panel->title);
+    CHECK_TEXT(panel->foot);
+    CHECK_TEXT(panel->tiles_label);
+    for (int i = 0; i < panel->party_count; i++) {
+        CHECK_TEXT(panel->parties[i].name);
+        CHECK_TEXT(panel->parties[i].state);
+    }
+    for (int i = 0; i < panel->block_count; i++) {
+        CHECK_TEXT(panel->blocks[i].heading);
+        CHECK_TEXT(panel->blocks[i].text);
+        assert_true(panel->blocks[i].heading[0] || panel->blocks[i].text[0]);
+    }
+    for (int i = 0; i < panel->bar_count; i++) {
+        CHECK_TEXT(panel->bars[i].label);
+        CHECK_TEXT(panel->bars[i].value);
+        CHECK_TEXT(panel->bars[i].note);
+    }
+    for (int i = 0; i < panel->control_count; i++) {
+        CHECK_TEXT(panel->controls[i].label);
+        CHECK_TEXT(panel->controls[i].value);
+        CHECK_TEXT(panel->controls[i].mark_label);
+    }
+    for (int i = 0; i < panel->line_count; i++) {
+        CHECK_TEXT(panel->lines[i].time);
+        CHECK_TEXT(panel->lines[i].text);
+    }
+}
+
+static void check_random_texts(const struct run *run, int64_t t_ns, uint64_t *random) {
+    struct panel_source source = any_source(run, t_ns, random);
+    // Places of the run's own texts may hold braces: only plain ones are drawn here.
+    panel_fill(&panel_a, &source);
+    check_texts(&panel_a);
+    assert_true(panel_a.title[0] != '\0');
+    assert_in_range(panel_a.block_count, 0, PANEL_MAX_BLOCKS);
+    assert_in_range(panel_a.control_count, 0, PANEL_MAX_CONTROLS);
+    for (int i = 0; i < panel_a.control_count; i++) {
+        assert_in_range(panel_a.controls[i].ppm, 0, VIEW_PPM);
+        assert_in_range(panel_a.controls[i].mark_ppm + 1, 0, VIEW_PPM + 1);
+        assert_int_equal(panel_a.controls[i].is_focused, i == source.focus);
+    }
+}
+
+static void every_text_fits_is_whole_and_has_no_open_place(void **state) {
+    (void)state;
+    for_random_moments(check_random_texts);
+}
+
+// Is `key` one of the words that every lesson must have?
+static bool is_word_key(const char *key) {
+    int count = 0;
+    const char *const *keys = lesson_word_keys(&count);
+    for (int i = 0; i < count; i++)
+        if (strcmp(keys[i], key) == 0)
+            return true;
+    return false;
+}
+
+// Every "some.key" in a source file; includes end in ".h".
+static int check_keys_in(const char *name) {
+    char path[512], line[400], key[400];
+    int found = 0;
+    snprintf(path, sizeof path, "%s/app/picture/panel/%s", TOKENDRIP_SOURCE_DIR, name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        for (const char *at = line; (at = strchr(at, '"')); at++) {
+            size_t length = strspn(at + 1, "abcdefghijklmnopqrstuvwxyz_.");
+            if (at[1 + length] != '"' || length == 0)
+                continue;
+            snprintf(key, sizeof key, "%.*s", (int)length, at + 1);
+            at += length + 1;
+            if (!strchr(key, '.') || strstr(key, ".h") == key + length - 2)
+                continue;
+            found++;
+            if (!is_word_key(key))
+                fail_msg("%s asks for \"%s\", which no lesson must have", name, key);
+        }
+    }
+    fclose(file);
+    return found;
+}
+
+static void every_word_asked_for_is_in_every_lesson(void **state) {
+    (void)state;
+    static const char *const files[] = {
+        "ask.c", "bars.c", "controls.c", "editor.c", "list.c", "why.c", "lesson.c", "words.c",
+    };
+    int found = 0;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        found += check_keys_in(files[i]);
+    assert_true(found > 80);
+}
+
+static void check_not_cut(const char *text) {
+    size_t length = strlen(text);
+    if (length >= 3 && memcmp(text + length - 3, "\xE2\x80\xA6", 3) == 0)
+        fail_msg("cut: \"%s\"", text);
+}
+
+static void check_none_cut(const struct panel *panel) {
+    check_not_cut(panel->title);
+    check_not_cut(panel->foot);
+    check_not_cut(panel->tiles_label);
+    for (int i = 0; i < panel->party_count; i++) {
+        check_not_cut(panel->parties[i].name);
+        check_not_cut(panel->parties[i].state);
+    }
+    for (int i = 0; i < panel->block_count; i++) {
+        check_not_cut(panel->blocks[i].heading);
+        check_not_cut(panel->blocks[i].text);
+    }
+    for (int i = 0; i < panel->bar_count; i++) {
+        check_not_cut(panel->bars[i].label);
+        check_not_cut(panel->bars[i].note);
+    }
+    for (int i = 0; i < panel->control_count; i++) {
+        check_not_cut(panel->controls[i].label);
+        check_not_cut(panel->controls[i].value);
+        check_not_cut(panel->controls[i].mark_label);
+    }
+}
+
+// Every step and every side at its end, with everything asked that can be asked.
+static void check_whole_walk(const struct run *run) {
+    struct lesson_place place = {0, 0};
+    struct guess guess = {.stage = GUESS_SET, .is_split_set = true, .split_ppm = 333333};
+    struct floors floors = {.is_measured = true, .rates = {12e9, 100e9, true}};
+    do {
+        struct panel_source source = source_of(run, lesson_step_ns(lesson, place, run), SIDE_NONE);
+        source.place = place;
+        source.guess = &guess;
+        source.prompt_tokens = 1000;
+        source.is_measuring = true;
+        panel_fill(&panel_a, &source);
+        check_none_cut(&panel_a);
+    } while (lesson_move(lesson, &place, 1, run));
+    for (int side = SIDE_NONE; side <= SIDE_SIMPLE; side++) {
+        struct panel_source source = source_of(run, run_end_ns(run), (enum side)side);
+        source.guess = &guess;
+        source.floors = &floors;
+        panel_fill(&panel_a, &source);
+        check_none_cut(&panel_a);
+    }
+}
+
+static void no_text_of_the_lesson_is_cut_in_any_language(void **state) {
+    (void)state;
+    static const struct measured of = {18, 7, 9600000, 3300000, 4200000};
+    static const char *const languages[] = {"two-stages.de.json", "two-stages.json"};
+    struct run *runs[] = {lesson_run("module-7", RUN_CHARGED, 0, 0),
+                          lesson_run("stage-0", RUN_ENGINE, 0, 0), measured_run(&of)};
+    for (size_t l = 0; l < 2; l++) {
+        lesson_destroy(lesson);
+        load_lesson(languages[l]);
+        for (size_t r = 0; r < 3; r++)
+            check_whole_walk(runs[r]);
+    }
+    for (size_t r = 0; r < 3; r++)
+        run_destroy(runs[r]);
+}
+
+// --- Controls ---
+
+static void check_controls(const struct run *run, int64_t t_ns, uint64_t *random) {
+    struct panel_source source = any_source(run, t_ns, random);
+    panel_fill(&panel_a, &source);
+    assert_int_equal(panel_controls(&source), panel_a.control_count);
+    assert_int_equal(panel_target(&source, -1), TARGET_NONE);
+    assert_int_equal(panel_target(&source, panel_a.control_count), TARGET_NONE);
+    static const uint8_t kinds[] = {
+        [TARGET_PROMPT] = CONTROL_SLIDER,     [TARGET_ANSWER] = CONTROL_SLIDER,
+        [TARGET_COUNTING] = CONTROL_SWITCH,   [TARGET_SPLIT] = CONTROL_SPLIT,
+        [TARGET_SPLIT_DONE] = CONTROL_BUTTON, [TARGET_TTFT] = CONTROL_SLIDER,
+        [TARGET_DECODE] = CONTROL_SLIDER,     [TARGET_GUESS_DONE] = CONTROL_BUTTON,
+    };
+    for (int i = 0; i < panel_a.control_count; i++) {
+        enum panel_target target = panel_target(&source, i);
+        assert_int_not_equal(target, TARGET_NONE);
+        assert_int_equal(panel_a.controls[i].kind, kinds[target]);
+    }
+}
+
+static void each_control_is_the_one_that_its_target_names(void **state) {
+    (void)state;
+    for_random_moments(check_controls);
+}
+
+static void sliders_stand_where_the_hand_is_and_mark_what_is_on_screen(void **state) {
+    (void)state;
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
+    struct panel_source source = source_of(run, run_end_ns(run), SIDE_NONE);
+    source.place = place_with(run, LESSON_PROMPT | LESSON_ANSWER);
+    source.prompt_tokens = 256;
+    source.answer_tokens = 7;
+    source.is_measuring = true;
+    panel_fill(&panel_a, &source);
+    const struct panel_control *prompt = &panel_a.controls[control_of(&source, TARGET_PROMPT)];
+    const struct panel_control *answer = &panel_a.controls[control_of(&source, TARGET_ANSWER)];
+    assert_int_equal(prompt->ppm, 800000); // 2^8 of 2^10
+    assert_int_equal(prompt->mark_ppm, panel_ppm_of(18, 1024));
+    assert_non_null(strstr(prompt->value, "256 tokens"));
+    assert_non_null(strstr(prompt->mark_label, "18"));
+    assert_int_equal(answer->ppm, panel_ppm_of(7, 512));
+    assert_int_equal(answer->mark_ppm, -1);
+    assert_string_equal(answer->value, "7 tokens");
+    assert_false(prompt->is_off || answer->is_off);
+    source.can_measure = false;
+    panel_fill(&panel_a, &source);
+    assert_true(panel_a.controls[control_of(&source, TARGET_PROMPT)].is_off);
+    assert_true(panel_a.controls[control_of(&source, TARGET_ANSWER)].is_off);
+    run_destroy(run);
+}
+
+static void the_switch_stands_on_the_counting_shown(void **state) {
+    (void)state;
+    for (int counting = RUN_ENGINE; counting <= RUN_CHARGED; counting++) {
+        struct run *run = lesson_run("module-7", (enum run_counting)counting, 0, 0);
+        struct panel_source source = source_of(run, 0, SIDE_NONE);
+        source.place = place_with(run, LESSON_COUNTING);
+        panel_fill(&panel_a, &source);
+        const struct panel_control *control =
+            &panel_a.controls[control_of(&source, TARGET_COUNTING)];
+        assert_int_equal(control->ppm, counting == RUN_CHARGED ? VIEW_PPM : 0);
+        assert_string_equal(control->label, lesson_word(lesson, "switch.engine"));
+        assert_string_equal(control->value, lesson_word(lesson, "switch.lesson"));
+        assert_string_equal(block_text(&panel_a, "switch.counting"),
+                            counting == RUN_CHARGED ? control->value : control->label);
+        run_destroy(run);
+    }
+}
+
+// --- Lengths ---
+
+static void every_length_comes_back_from_its_place_on_the_way(void **state) {
+    (void)state;
+    static const int longest[] = {1, 2, 3, 7, 100, 512, 1024, 4096, 32768};
+    for (size_t i = 0; i < sizeof longest / sizeof longest[0]; i++) {
+        for (int length = 1; length <= longest[i]; length++)
+            assert_int_equal(panel_length_of(panel_ppm_of(length, longest[i]), longest[i]), length);
+        assert_int_equal(panel_length_of(0, longest[i]), 1);
+        assert_int_equal(panel_length_of(VIEW_PPM, longest[i]), longest[i]);
+        assert_int_equal(panel_length_of(-1, longest[i]), 1);
+        assert_int_equal(panel_length_of(VIEW_PPM + 1, longest[i]), longest[i]);
+        assert_int_equal(panel_ppm_of(longest[i] + 1, longest[i]), longest[i] > 1 ? VIEW_PPM : 0);
+    }
+    for (int length = 1; length <= RUN_MAX_TOKENS; length += 7)
+        assert_in_range(panel_length_of(panel_ppm_of(length, RUN_MAX_TOKENS), RUN_MAX_TOKENS) -
+                            length + 1,
+                        0, 2);
+}
+
+static void the_way_never_goes_back(void **state) {
+    (void)state;
+    int last = 1;
+    for (int ppm = 0; ppm <= VIEW_PPM; ppm += 97) {
+        int length = panel_length_of(ppm, 8192);
+        assert_true(length >= last);
+        last = length;
+    }
+    assert_int_equal(panel_length_of(VIEW_PPM / 2, 1024), 32); // half of the octaves
+}
+
+static void steps_go_by_half_octaves_and_end_at_the_longest(void **state) {
+    (void)state;
+    static const int rungs[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 100};
+    enum { COUNT = sizeof rungs / sizeof rungs[0] };
+    for (int i = 0; i + 1 < COUNT; i++) {
+        assert_int_equal(panel_length_step(rungs[i], 1, 100), rungs[i + 1]);
+        assert_int_equal(panel_length_step(rungs[i + 1], -1, 100), rungs[i]);
+        for (int between = rungs[i] + 1; between < rungs[i + 1]; between++) {
+            assert_int_equal(panel_length_step(between, 1, 100), rungs[i + 1]);
+            assert_int_equal(panel_length_step(between, -1, 100), rungs[i]);
+        }
+    }
+    assert_int_equal(panel_length_step(100, 1, 100), 100);
+    assert_int_equal(panel_length_step(5000, 1, 100), 100);
+    assert_int_equal(panel_length_step(1, -1, 100), 1);
+    assert_int_equal(panel_length_step(-4, -1, 100), 1);
+    assert_int_equal(panel_length_step(5, 0, 100), 5);
+    assert_int_equal(panel_length_step(1, 1, 1), 1);
+    assert_int_equal(panel_length_step(3, 1, 0), 1);
+    assert_int_equal(panel_length_step(RUN_MAX_TOKENS - 1, 1, INT32_MAX), RUN_MAX_TOKENS);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_source_gives_the_same_panel_whatever_was_before),
+        cmocka_unit_test(live_equals_replay),
+        cmocka_unit_test(past_what_there_is_a_growing_run_shows_its_last_stage),
+        cmocka_unit_test(every_text_fits_is_whole_and_has_no_open_place),
+        cmocka_unit_test(every_word_asked_for_is_in_every_lesson),
+        cmocka_unit_test(no_text_of_the_lesson_is_cut_in_any_language),
+        cmocka_unit_test(each_control_is_the_one_that_its_target_names),
+        cmocka_unit_test(sliders_stand_where_the_hand_is_and_mark_what_is_on_screen),
+        cmocka_unit_test(the_switch_stands_on_the_counting_shown),
+        cmocka_unit_test(every_length_comes_back_from_its_place_on_the_way),
+        cmocka_unit_test(the_way_never_goes_back),
+        cmocka_unit_test(steps_go_by_half_octaves_and_end_at_the_longest),
+    };
+    return cmocka_run_group_tests(tests, open_lesson, close_lesson);
+}

@@ -1,0 +1,504 @@
+// What is opened in the panel's place: the log is the run's events, the questions reveal
+// nothing before they were asked and then what this run says, why names a cause only from
+// what was measured, the editor shows its text.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/app/picture/panel_fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// --- The log ---
+
+static void check_log(const struct run *run, int64_t t_ns, uint64_t *random) {
+    (void)random;
+    struct panel_source source = source_of(run, t_ns, SIDE_LOG);
+    panel_fill(&panel_a, &source);
+    int total = run_events(run), past = 0;
+    assert_int_equal(panel_lines(&source), total);
+    assert_int_equal(panel_a.line_count, total < PANEL_MAX_LINES ? total : PANEL_MAX_LINES);
+    assert_int_equal(panel_log_ns(run, -1), -1);
+    assert_int_equal(panel_log_ns(run, total), -1);
+    for (int i = 0; i < total; i++) {
+        assert_int_equal(panel_log_ns(run, i), run_event_ns(run, i));
+        assert_int_equal(panel_a.lines[i].is_past, run_event_ns(run, i) <= t_ns);
+        past += panel_a.lines[i].is_past;
+    }
+    assert_int_equal(panel_log_line_at(run, t_ns), past - 1);
+    assert_int_equal(panel_a.line_focus, past > 0 ? past - 1 : 0);
+}
+
+static void the_log_is_the_clocks_events(void **state) {
+    (void)state;
+    for_random_moments(check_log);
+}
+
+static void the_log_of_a_lesson_says_what_each_pass_gave(void **state) {
+    (void)state;
+    static const struct {
+        const char *time, *holds;
+        uint8_t tone;
+    } rows[] = {
+        {"0 units", "18 prompt tokens", TONE_QUIET},
+        {"72 units", "no token", TONE_PREFILL},
+        {"97 units", "token 1 \xE2\x80\x9CYour\xE2\x80\x9D", TONE_DECODE},
+        {"122 units", "token 2 \xE2\x80\x9Cpar\xE2\x80\x9D", TONE_DECODE},
+        {"147 units",
+         "token 3 \xE2\x80\x9C"
+         "cel\xE2\x80\x9D",
+         TONE_DECODE},
+        {"172 units", "token 4", TONE_DECODE},
+        {"197 units", "token 5", TONE_DECODE},
+        {"222 units", "token 6", TONE_DECODE},
+        {"247 units", "token 7 </s>, the last", TONE_DECODE},
+    };
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
+    struct panel_source source = source_of(run, run_end_ns(run), SIDE_LOG);
+    panel_fill(&panel_a, &source);
+    assert_int_equal(panel_a.line_count, 9);
+    for (int i = 0; i < 9; i++) {
+        assert_string_equal(panel_a.lines[i].time, rows[i].time);
+        assert_non_null(strstr(panel_a.lines[i].text, rows[i].holds));
+        assert_int_equal(panel_a.lines[i].tone, rows[i].tone);
+    }
+    run_destroy(run);
+}
+
+static void the_log_quotes_as_its_language_does(void **state) {
+    (void)state;
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
+    struct lesson *english = lesson;
+    assert_true(load_lesson("two-stages.de.json"));
+    struct panel_source source = source_of(run, run_end_ns(run), SIDE_LOG);
+    panel_fill(&panel_a, &source);
+    assert_non_null(
+        strstr(panel_a.lines[2].text, "Token 1 \xE2\x80\x9EYour\xE2\x80\x9C")); // low, then high
+    lesson_destroy(lesson);
+    lesson = english;
+    run_destroy(run);
+}
+
+static void events_to_come_have_their_time_but_not_their_token(void **state) {
+    (void)state;
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
+    struct panel_source source = source_of(run, run_event_ns(run, 2), SIDE_LOG);
+    panel_fill(&panel_a, &source);
+    assert_non_null(strstr(panel_a.lines[2].text, "Your"));
+    for (int i = 3; i < 9; i++) {
+        assert_false(panel_a.lines[i].is_past);
+        assert_non_null(strstr(panel_a.lines[i].text, "\xE2\x80\xA6"));
+        assert_null(strstr(panel_a.lines[i].text, "\xE2\x80\x9C"));
+        assert_null(strstr(panel_a.lines[i].text, "last"));
+    }
+    assert_string_equal(panel_a.lines[8].time, "247 units");
+    run_destroy(run);
+}
+
+static void a_jump_from_the_log_is_a_direct_seek(void **state) {
+    (void)state;
+    struct random_run_limits limits = {.max_layers = 10, .max_prompt = 100, .max_answers = 60};
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct run *run = random_run(seed, &limits);
+        for (int line = 0; line < run_events(run); line++) {
+            int64_t t_ns = panel_log_ns(run, line);
+            struct panel_source jumped = source_of(run, t_ns, SIDE_NONE);
+            struct panel_source sought =
+                source_of(run, line == 0 ? 0 : run_pass_end_ns(run, line - 1), SIDE_NONE);
+            panel_fill(&panel_a, &jumped);
+            panel_fill(&panel_b, &sought);
+            assert_true(panel_hash(&panel_a) == panel_hash(&panel_b));
+            int back = panel_log_line_at(run, t_ns);
+            assert_true(back >= line); // later only where passes took no time
+            assert_int_equal(panel_log_ns(run, back), t_ns);
+        }
+        run_destroy(run);
+    }
+}
+
+static void a_log_longer_than_its_room_shows_the_part_around_the_focus(void **state) {
+    (void)state;
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 2000);
+    static const int focuses[] = {0, 1, 255, 256, 257, 1000, 1745, 1746, 2000, 2001, 5000};
+    for (size_t i = 0; i < sizeof focuses / sizeof focuses[0]; i++) {
+        struct panel_source source = source_of(run, run_end_ns(run), SIDE_LOG);
+        source.list_focus = focuses[i];
+        panel_fill(&panel_a, &source);
+        assert_int_equal(panel_lines(&source), 2002);
+        assert_int_equal(panel_a.line_count, PANEL_MAX_LINES);
+        int line = focuses[i] < 2001 ? focuses[i] : 2001;
+        char time[24];
+        snprintf(time, sizeof time, "%d units", (int)(panel_log_ns(run, line) / 1000000));
+        assert_string_equal(panel_a.lines[panel_a.line_focus].time, time);
+    }
+    run_destroy(run);
+}
+
+// --- Explain it back ---
+
+static struct panel_source split_source(const struct run *run, const struct guess *guess) {
+    struct panel_source source = source_of(run, 0, SIDE_NONE);
+    source.place = place_with(run, LESSON_SPLIT);
+    source.guess = guess;
+    return source;
+}
+
+static struct run *reveal_run(int which) {
+    static const struct measured long_prompt = {900, 3, 80000000, 10000000, 4200000};
+    if (which == 0)
+        return lesson_run("stage-0", RUN_CHARGED, 0, 0); // 100 of 4,100 ms
+    if (which == 1)
+        return measured_run(&long_prompt);             // 80 of 100 ms: prefill dominates
+    return lesson_run("module-7", RUN_CHARGED, 25, 4); // 100 of 200 units
+}
+
+static void the_reveal_is_computed_from_the_run_at_hand(void **state) {
+    (void)state;
+    static const struct {
+        int guessed_prefill_ppm, prefill_ppm;
+        const char *verdict, *nearness, *prefill, *decode, *figures, *origin;
+    } rows[] = {
+        {40000, 24390, "reveal.decode", "reveal.close", "2 %", "98 %", "decode 4.00 s",
+         "origin.lesson"},
+        {500000, 800000, "reveal.prefill", "reveal.far", "80 %", "20 %", "Prefill 80.0 ms",
+         "origin.measured"},
+        {400000, 500000, "reveal.even", "reveal.near", "50 %", "50 %", "decode 100 units",
+         "origin.lesson"},
+    };
+    for (int i = 0; i < 3; i++) {
+        struct run *run = reveal_run(i);
+        struct guess guess = guess_new();
+        guess.split_ppm = rows[i].guessed_prefill_ppm;
+        guess.is_split_set = true;
+        struct panel_source source = split_source(run, &guess);
+        panel_fill(&panel_a, &source);
+        const char *text = block_text(&panel_a, "reveal.heading");
+        char verdict[300];
+        const char *extra[] = {"prefill", rows[i].prefill, "decode", rows[i].decode, NULL};
+        lesson_say(verdict, sizeof verdict, lesson, rows[i].verdict, run, 0, extra);
+        assert_int_equal(strncmp(text, verdict, strlen(verdict)), 0);
+        assert_int_equal(text[strlen(verdict)], ' '); // the next sentence stands apart
+        assert_non_null(strstr(text, rows[i].figures));
+        assert_non_null(strstr(text, lesson_word(lesson, rows[i].origin)));
+        char guessed[16], nearness[200];
+        snprintf(guessed, sizeof guessed, "%d %%", 100 - rows[i].guessed_prefill_ppm / 10000);
+        lesson_say(nearness, sizeof nearness, lesson, rows[i].nearness, run, 0,
+                   (const char *const[]){"guess", guessed, "truth", rows[i].decode, NULL});
+        const char *last = strstr(text, nearness);
+        assert_non_null(last);
+        assert_int_equal(last[-1], '\n'); // on a line of its own
+        // The question stays, what was to be done before gives way.
+        assert_int_equal(panel_a.block_count, 2);
+        assert_string_equal(panel_a.blocks[0].heading, lesson_word(lesson, "heading.what"));
+        const struct panel_control *split = &panel_a.controls[control_of(&source, TARGET_SPLIT)];
+        assert_int_equal(split->kind, CONTROL_SPLIT);
+        assert_int_equal(split->ppm, rows[i].guessed_prefill_ppm);
+        assert_int_equal(split->mark_ppm, rows[i].prefill_ppm);
+        assert_non_null(strstr(split->mark_label, rows[i].decode));
+        run_destroy(run);
+    }
+}
+
+static void nothing_is_revealed_before_the_split_is_set(void **state) {
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct run *run = reveal_run(i);
+        struct guess guess = guess_new();
+        struct panel_source source = split_source(run, &guess);
+        const int64_t moments[] = {0, run_end_ns(run) / 2, INT64_MAX};
+        for (int m = 0; m < 3; m++) {
+            source.t_ns = moments[m];
+            panel_fill(&panel_a, &source);
+            const struct panel_control *split =
+                &panel_a.controls[control_of(&source, TARGET_SPLIT)];
+            assert_int_equal(split->mark_ppm, -1);
+            assert_string_equal(split->mark_label, "");
+            for (int b = 0; b < panel_a.block_count; b++)
+                assert_string_not_equal(panel_a.blocks[b].heading,
+                                        lesson_word(lesson, "reveal.heading"));
+            assert_string_equal(panel_a.foot, lesson_word(lesson, "split.hint"));
+            assert_int_equal(panel_a.block_count, LESSON_BLOCKS);
+            int button = control_of(&source, TARGET_SPLIT_DONE);
+            assert_string_equal(panel_a.controls[button].label,
+                                lesson_word(lesson, "split.button"));
+        }
+        run_destroy(run);
+    }
+}
+
+static void a_run_without_an_end_reveals_nothing_when_asked(void **state) {
+    (void)state;
+    struct run *run = reveal_run(0), open;
+    run_prefix(&open, run, run->mark_count - 1);
+    struct guess guess = {.is_split_set = true, .split_ppm = 500000};
+    struct panel_source source = split_source(&open, &guess);
+    panel_fill(&panel_a, &source);
+    assert_string_equal(block_text(&panel_a, "reveal.heading"), lesson_word(lesson, "reveal.none"));
+    assert_int_equal(panel_a.controls[control_of(&source, TARGET_SPLIT)].mark_ppm, -1);
+    run_destroy(run);
+}
+
+// --- Predict first ---
+
+static void the_guesses_meet_what_came_at_the_runs_end_and_not_before(void **state) {
+    (void)state;
+    static const struct {
+        const char *ttft, *decode;
+        int decode_ppm;
+    } rows[] = {
+        {"120 ms", "98 %", 975610}, {"80.0 ms", "20 %", 200000}, {"125 units", "50 %", 500000}};
+    for (int i = 0; i < 3; i++) {
+        struct run *run = reveal_run(i);
+        struct guess guess = {.stage = GUESS_SET, .ttft_ppm = 600000, .decode_ppm = 700000};
+        struct panel_source source = source_of(run, run_end_ns(run) - 1, SIDE_PREDICT);
+        source.guess = &guess;
+        panel_fill(&panel_a, &source);
+        assert_int_equal(panel_a.control_count, 3);
+        assert_int_equal(panel_a.block_count, 1);
+        assert_string_equal(panel_a.foot, lesson_word(lesson, "predict.plays"));
+        for (int c = 0; c < 3; c++) {
+            assert_int_equal(panel_a.controls[c].mark_ppm, -1);
+            assert_string_equal(panel_a.controls[c].mark_label, "");
+        }
+        source.t_ns = run_end_ns(run);
+        panel_fill(&panel_a, &source);
+        assert_int_equal(panel_a.controls[0].ppm, 600000);
+        assert_int_equal(panel_a.controls[0].mark_ppm, guess_ttft_ppm_of(run_ttft_ns(run), run));
+        assert_non_null(strstr(panel_a.controls[0].mark_label, rows[i].ttft));
+        assert_non_null(strstr(panel_a.foot, rows[i].ttft));
+        assert_non_null(strstr(block_text(&panel_a, "predict.ttft"), rows[i].ttft));
+        assert_int_equal(panel_a.controls[1].ppm, 700000);
+        assert_int_equal(panel_a.controls[1].mark_ppm, rows[i].decode_ppm);
+        assert_non_null(strstr(panel_a.controls[1].mark_label, rows[i].decode));
+        assert_non_null(strstr(block_text(&panel_a, "predict.decode"), rows[i].decode));
+        assert_non_null(strstr(block_text(&panel_a, "predict.decode"), "70 %"));
+        // The same moment with a guess still open: nothing is told.
+        guess.stage = GUESS_DECODE;
+        panel_fill(&panel_a, &source);
+        assert_int_equal(panel_a.controls[0].mark_ppm, -1);
+        assert_int_equal(panel_a.controls[1].mark_ppm, -1);
+        assert_false(panel_a.controls[0].is_off);
+        run_destroy(run);
+    }
+}
+
+static void the_guess_of_a_first_token_reads_in_the_runs_unit(void **state) {
+    (void)state;
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
+    struct guess guess = guess_new();
+    guess.ttft_ppm = 666667; // two decades up from 1 unit
+    struct panel_source source = source_of(run, 0, SIDE_PREDICT);
+    source.guess = &guess;
+    panel_fill(&panel_a, &source);
+    assert_string_equal(panel_a.controls[0].value, "100 units");
+    assert_string_equal(panel_a.controls[1].value, "50 %");
+    run_destroy(run);
+}
+
+// --- Glossary, editor ---
+
+static void the_glossary_explains_the_word_in_focus(void **state) {
+    (void)state;
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
+    struct panel_source source = source_of(run, 0, SIDE_GLOSSARY);
+    int terms = lesson_terms(lesson);
+    assert_int_equal(panel_lines(&source), terms);
+    for (int i = -1; i <= terms; i++) {
+        source.list_focus = i;
+        panel_fill(&panel_a, &source);
+        int focus = i < 0 ? 0 : i < terms ? i : terms - 1;
+        assert_int_equal(panel_a.line_count, terms);
+        assert_int_equal(panel_a.line_focus, focus);
+        assert_string_equal(panel_a.lines[focus].text, lesson_term(lesson, focus).name);
+        assert_string_equal(panel_a.blocks[0].heading, lesson_term(lesson, focus).name);
+        assert_string_equal(panel_a.blocks[0].text, lesson_term(lesson, focus).text);
+    }
+    run_destroy(run);
+}
+
+static void the_editor_shows_its_text_its_newest_tokens_and_its_trouble(void **state) {
+    (void)state;
+    static struct view_token tiles[PANEL_MAX_TILES + 10];
+    for (int i = 0; i < PANEL_MAX_TILES + 10; i++)
+        snprintf(tiles[i].text, sizeof tiles[i].text, "t%d", i);
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
+    static struct editor editor;
+    strcpy(editor.text, "Where is my gr\xC3\xBC\xC3\x9F?");
+    editor.length = (int)strlen(editor.text);
+    editor.cursor = 5;
+    struct panel_source source = source_of(run, 0, SIDE_PROMPT);
+    source.editor = &editor;
+    source.tiles = tiles;
+    source.tile_count = PANEL_MAX_TILES + 10;
+    source.prompt_count = 170;
+    panel_fill(&panel_a, &source);
+    assert_true(panel_a.has_field);
+    assert_string_equal(panel_a.field, editor.text);
+    assert_int_equal(panel_a.field_cursor, 5);
+    assert_int_equal(panel_a.tile_count, PANEL_MAX_TILES);
+    assert_string_equal(panel_a.tiles[0].text, "t10");
+    assert_string_equal(panel_a.tiles[PANEL_MAX_TILES - 1].text, "t169");
+    assert_string_equal(panel_a.tiles_label, "170 tokens of at most 1024");
+    assert_string_equal(panel_a.blocks[0].text, "");
+    source.prompt_count = 1025;
+    panel_fill(&panel_a, &source);
+    assert_non_null(strstr(panel_a.blocks[0].text, "1025 tokens"));
+    source.can_measure = false;
+    panel_fill(&panel_a, &source);
+    assert_string_equal(panel_a.blocks[0].text, lesson_word(lesson, "editor.no_device"));
+    source.editor_message = "the model went away";
+    panel_fill(&panel_a, &source);
+    assert_string_equal(panel_a.blocks[0].text, "the model went away");
+    source = source_of(run, 0, SIDE_PROMPT); // nothing at hand at all
+    panel_fill(&panel_a, &source);
+    assert_true(panel_a.has_field);
+    assert_string_equal(panel_a.field, "");
+    assert_string_equal(panel_a.blocks[0].text, lesson_word(lesson, "editor.empty"));
+    run_destroy(run);
+}
+
+// --- Why ---
+
+// 10 ns a KiB or so: read_bytes_s and matrix_flop_s chosen so that floors are round.
+static struct floors floors_for(double read_bytes_s, double matrix_flop_s, double flop) {
+    return (struct floors){
+        .is_measured = true,
+        .rates = {.read_bytes_s = read_bytes_s, .matrix_flop_s = matrix_flop_s},
+        .prefill = {.flop = flop},
+        .decode = {.flop = flop},
+    };
+}
+
+static bool says(const struct panel *panel, const char *key, const struct run *run,
+                 const char *floor, const char *share) {
+    char said[400];
+    lesson_say(said, sizeof said, lesson, key, run, run_end_ns(run),
+               (const char *const[]){"floor", floor, "share", share, NULL});
+    return strcmp(block_text(panel, "why.cause"), said) == 0;
+}
+
+static void why_names_the_longer_floor_or_what_neither_explains(void **state) {
+    (void)state;
+    // Prefill 10 ms of 100 tokens; steps of 4 ms that read 1 MB of weights and more.
+    static const struct measured of = {100, 3, 10000000, 4000000, 1000000 - 64 * 101};
+    struct run *run = measured_run(&of);
+    static const struct {
+        bool is_prefill;
+        double read_s, matrix_s, flop;
+        const char *key, *floor, *share;
+    } rows[] = {
+        {false, 1e6 / 3e-3, 1e12, 1e6, "why.decode.read", "3.00 ms", "75 %"},
+        {false, 1e12, 1e6 / 3e-3, 1e6, "why.decode.compute", "3.00 ms", "75 %"},
+        {false, 1e6 / 2e-3, 1e12, 1e6, "why.decode.read", "2.00 ms", "50 %"},
+        {false, 1e6 / 1e-4, 1e12, 1e6, "why.decode.overhead", "100 \xC2\xB5s", "3 %"},
+        {false, 1e6 / 1e-3, 1e12, 1e6, "why.rest", "1.00 ms", "25 %"},
+        {true, 1e12, 1e6 / 9e-3, 1e6, "why.prefill.compute", "9.00 ms", "90 %"},
+        {true, 1e12, 1e6 / 1e-4, 1e6, "why.prefill.overhead", "100 \xC2\xB5s", "1 %"},
+        {true, 1e12, 1e6 / 2e-3, 1e6, "why.rest", "2.00 ms", "20 %"},
+        {true, (1e6 - 64 * 101) / 8e-3, 1e12, 1e6, "why.prefill.read", "8.00 ms", "80 %"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct floors floors = floors_for(rows[i].read_s, rows[i].matrix_s, rows[i].flop);
+        struct panel_source source =
+            source_of(run, rows[i].is_prefill ? 10000000 : run_end_ns(run), SIDE_WHY);
+        source.floors = &floors;
+        panel_fill(&panel_a, &source);
+        assert_int_equal(panel_a.block_count, 3);
+        if (!says(&panel_a, rows[i].key, run, rows[i].floor, rows[i].share))
+            fail_msg("row %zu: %s", i, block_text(&panel_a, "why.cause"));
+        assert_non_null(strstr(block_text(&panel_a, "why.floors"), rows[i].floor));
+        assert_non_null(strstr(block_text(&panel_a, "why.floors"), rows[i].share));
+        const char *took = block_text(&panel_a, rows[i].is_prefill ? "why.prefill" : "why.decode");
+        assert_non_null(strstr(took, rows[i].is_prefill ? "10.0 ms" : "4.00 ms"));
+        assert_non_null(strstr(took, "measured"));
+    }
+    run_destroy(run);
+}
+
+static void why_says_what_it_reads_at_which_rate(void **state) {
+    (void)state;
+    static const struct measured of = {100, 3, 10000000, 4000000, 1000000 - 64 * 101};
+    struct run *run = measured_run(&of);
+    struct floors floors = floors_for(12.34e9, 2.5e12, 1.25e9);
+    struct panel_source source = source_of(run, run_end_ns(run), SIDE_WHY);
+    source.floors = &floors;
+    panel_fill(&panel_a, &source);
+    const char *text = block_text(&panel_a, "why.floors");
+    assert_non_null(strstr(text, "977 KiB")); // 1,000,000 bytes
+    assert_non_null(strstr(text, "12.3 GB/s"));
+    assert_non_null(strstr(text, "1.25 GFLOP "));
+    assert_non_null(strstr(text, "2.50 TFLOP/s"));
+    assert_null(strstr(text, lesson_word(lesson, "why.cached")));
+    assert_non_null(strstr(block_text(&panel_a, "why.decode"), "6.31 KiB")); // 101 entries
+    floors.rates.is_cached = true;
+    panel_fill(&panel_a, &source);
+    assert_non_null(strstr(block_text(&panel_a, "why.floors"), lesson_word(lesson, "why.cached")));
+    run_destroy(run);
+}
+
+static void why_gives_no_number_that_was_not_measured(void **state) {
+    (void)state;
+    static const struct measured of = {100, 3, 10000000, 4000000, 1000000};
+    struct run *run = measured_run(&of), *units = lesson_run("module-7", RUN_CHARGED, 0, 0);
+    struct floors floors = floors_for(1e9, 1e9, 1e6), none = floors;
+    none.is_measured = false;
+    char said[400];
+    for (int i = 0; i < 2; i++) {
+        struct panel_source source = source_of(run, run_end_ns(run), SIDE_WHY);
+        source.floors = i ? &none : NULL;
+        panel_fill(&panel_a, &source);
+        assert_int_equal(panel_a.block_count, 2);
+        lesson_say(said, sizeof said, lesson, "why.unmeasured", run, 0, NULL);
+        assert_string_equal(panel_a.blocks[1].text, said);
+    }
+    // A step under way has no time and no share yet.
+    struct panel_source source = source_of(run, 10000000 + 5, SIDE_WHY);
+    source.floors = &floors;
+    panel_fill(&panel_a, &source);
+    assert_null(strstr(block_text(&panel_a, "why.floors"), "%"));
+    assert_non_null(
+        strstr(block_text(&panel_a, "why.decode"), lesson_word(lesson, "why.under_way")));
+    // Once one is over its time stands while the next is under way.
+    source.t_ns = 14000000 + 5;
+    panel_fill(&panel_a, &source);
+    assert_non_null(strstr(block_text(&panel_a, "why.decode"), "4.00 ms"));
+    assert_non_null(strstr(block_text(&panel_a, "why.decode"), "6.25 KiB")); // 100 entries
+    // Before the request nothing is computed; lesson units have no cause.
+    source.t_ns = 0;
+    panel_fill(&panel_a, &source);
+    assert_string_equal(panel_a.blocks[0].text, lesson_word(lesson, "why.nothing"));
+    source = source_of(units, run_end_ns(units), SIDE_WHY);
+    source.floors = &floors;
+    panel_fill(&panel_a, &source);
+    assert_int_equal(panel_a.block_count, 1);
+    lesson_say(said, sizeof said, lesson, "why.lesson", units, 0, NULL);
+    assert_string_equal(panel_a.blocks[0].text, said);
+    run_destroy(run);
+    run_destroy(units);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_log_is_the_clocks_events),
+        cmocka_unit_test(the_log_of_a_lesson_says_what_each_pass_gave),
+        cmocka_unit_test(the_log_quotes_as_its_language_does),
+        cmocka_unit_test(events_to_come_have_their_time_but_not_their_token),
+        cmocka_unit_test(a_jump_from_the_log_is_a_direct_seek),
+        cmocka_unit_test(a_log_longer_than_its_room_shows_the_part_around_the_focus),
+        cmocka_unit_test(the_reveal_is_computed_from_the_run_at_hand),
+        cmocka_unit_test(nothing_is_revealed_before_the_split_is_set),
+        cmocka_unit_test(a_run_without_an_end_reveals_nothing_when_asked),
+        cmocka_unit_test(the_guesses_meet_what_came_at_the_runs_end_and_not_before),
+        cmocka_unit_test(the_guess_of_a_first_token_reads_in_the_runs_unit),
+        cmocka_unit_test(the_glossary_explains_the_word_in_focus),
+        cmocka_unit_test(the_editor_shows_its_text_its_newest_tokens_and_its_trouble),
+        cmocka_unit_test(why_names_the_longer_floor_or_what_neither_explains),
+        cmocka_unit_test(why_says_what_it_reads_at_which_rate),
+        cmocka_unit_test(why_gives_no_number_that_was_not_measured),
+    };
+    return cmocka_run_group_tests(tests, open_lesson, close_lesson);
+}

@@ -1,0 +1,672 @@
+// The laws of scene_at over thousands of random runs and moments: same input same
+// view, a prefix shows what the whole run shows, the order of moments does not
+// matter, fill only grows, nothing appears before it was measured, and what is
+// shown adds up to what is in the run.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "app/picture/scene/scene.h"
+#include "compute/file/schedule.h"
+#include "tests/compute/run/random_run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUNS = 600, MOMENTS = 24 };
+
+static struct view view_a, view_b;
+
+static const struct random_run_limits small = {
+    .max_layers = 40, .max_prompt = 300, .max_answers = 120};
+
+static struct playhead_rate any_rate(uint64_t *random) {
+    return (struct playhead_rate){1, (int32_t)random_between(random, 1, 100000)};
+}
+
+// Any moment: inside, at a mark, outside, far outside.
+static int64_t any_moment(const struct run *run, uint64_t *random) {
+    int64_t end_ns = run_end_ns(run);
+    switch (random_between(random, 0, 9)) {
+    case 0:
+        return INT64_MIN;
+    case 1:
+        return INT64_MAX;
+    case 2:
+        return -random_between(random, 0, 1000000);
+    case 3:
+        return end_ns + random_between(random, 0, 1000000000);
+    case 4:
+    case 5:
+        return run->mark_end_ns[random_between(random, 0, run->mark_count - 1)];
+    default:
+        return random_between(random, 0, end_ns);
+    }
+}
+
+static int64_t cells_filled(const struct view *view) {
+    int64_t cells = (int64_t)view->full_columns * view->layers * VIEW_PPM;
+    if (!view->pass.active)
+        return cells;
+    int64_t layers_done = view->pass.stage > 0 ? view->pass.stage - 1 : 0;
+    int64_t in_layer =
+        view->pass.stage >= 1 && view->pass.stage <= view->layers ? view->pass.progress_ppm : 0;
+    return cells + view->pass.column_count * (layers_done * VIEW_PPM + in_layer);
+}
+
+static int drops_falling(const struct view *view) {
+    int count = 0;
+    for (int i = 0; i < view->drop_count; i++)
+        count += view->drops[i].is_falling;
+    return count;
+}
+
+static void for_random_moments(void (*check)(const struct run *, int64_t, struct scene_options)) {
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+        struct run *run = random_run(seed, &small);
+        uint64_t random = seed * 77;
+        struct scene_options options = scene_options_for(run, any_rate(&random));
+        for (int i = 0; i < MOMENTS; i++)
+            check(run, any_moment(run, &random), options);
+        run_destroy(run);
+    }
+}
+
+static void check_same_input(const struct run *run, int64_t t_ns, struct scene_options options) {
+    memset(&view_a, 0x5A, sizeof view_a);
+    scene_at(&view_a, run, t_ns, &options);
+    memset(&view_b, 0xC3, sizeof view_b);
+    scene_at(&view_b, run, t_ns, &options);
+    assert_true(view_hash(&view_a) == view_hash(&view_b));
+}
+
+static void the_same_moment_gives_the_same_view_whatever_was_before(void **state) {
+    (void)state;
+    for_random_moments(check_same_input);
+}
+
+static void check_order(const struct run *run, int64_t t_ns, struct scene_options options) {
+    static int64_t other_ns;
+    scene_at(&view_a, run, t_ns, &options);
+    uint64_t first = view_hash(&view_a);
+    scene_at(&view_a, run, other_ns, &options);
+    scene_at(&view_a, run, t_ns, &options);
+    assert_true(view_hash(&view_a) == first);
+    other_ns = t_ns;
+}
+
+static void going_back_equals_never_having_gone_forward(void **state) {
+    (void)state;
+    for_random_moments(check_order);
+}
+
+// The prefix law: what a reader of a growing run sees at any moment up to the last
+// finished stage is what the whole run shows there.
+static void check_prefix(const struct run *run, int64_t t_ns, struct scene_options options) {
+    int marks = run_marks_at(run, t_ns);
+    if (marks >= run->mark_count)
+        return;
+    struct run prefix = *run;
+    prefix.state = RUN_OPEN;
+    scene_at(&view_a, run, t_ns, &options);
+    int least = t_ns > (marks ? run->mark_end_ns[marks - 1] : 0) ? marks + 1 : marks;
+    for (int count = least; count <= run->mark_count; count += 1 + (run->mark_count - count) / 3) {
+        prefix.mark_count = count;
+        scene_at(&view_b, &prefix, t_ns, &options);
+        assert_true(view_hash(&view_a) == view_hash(&view_b));
+    }
+}
+
+static void live_equals_replay(void **state) {
+    (void)state;
+    for_random_moments(check_prefix);
+}
+
+static void check_conservation(const struct run *run, int64_t t_ns, struct scene_options options) {
+    scene_at(&view_a, run, t_ns, &options);
+    int answers = run_answers_at(run, t_ns);
+    assert_int_equal(view_a.token_count, run->info.prompt_tokens + answers);
+    assert_int_equal(view_a.landed + drops_falling(&view_a) + view_a.stream, answers);
+    assert_in_range(view_a.headers, view_a.prompt_tokens, view_a.columns);
+    assert_true(view_a.full_columns <= view_a.headers);
+    assert_true(view_a.headers <= view_a.token_count);
+    assert_int_equal(view_a.dropped, 0);
+    assert_in_range(view_a.playhead_ppm, 0, VIEW_PPM);
+    if (view_a.pass.active) {
+        int pass = run_marks_at(run, t_ns) / run_stages(run);
+        assert_int_equal(view_a.span_count, pass + 1);
+        assert_int_equal(view_a.spans[pass].to_ppm, view_a.playhead_ppm);
+        assert_int_equal(view_a.spans[pass].is_prefill, view_a.pass.is_prefill);
+    }
+    assert_int_equal(view_a.is_finished, t_ns >= run_end_ns(run) && view_a.landed == answers);
+    if (view_a.pass.active && view_a.pass.stage == view_a.layers + 1 &&
+        run->passes[view_a.span_count - 1].yields >= 0) {
+        const struct view_drop *growing = &view_a.drops[view_a.drop_count - 1];
+        assert_false(growing->is_falling);
+        assert_int_equal(growing->progress_ppm, view_a.pass.progress_ppm);
+        assert_int_equal(growing->answer, answers);
+    }
+    for (int i = 0; i < view_a.token_count; i++)
+        assert_int_equal(view_a.tokens[i].is_prefill,
+                         i == run->info.prompt_tokens && run->info.counting == RUN_ENGINE);
+    for (int i = 1; i < view_a.span_count; i++)
+        assert_true(view_a.spans[i].from_ppm >= view_a.spans[i - 1].to_ppm - 1);
+}
+
+static void what_is_shown_adds_up_to_what_was_measured_by_then(void **state) {
+    (void)state;
+    for_random_moments(check_conservation);
+}
+
+static void fill_only_grows_and_ends_at_prompt_plus_answers_less_one(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+        struct run *run = random_run(seed, &small);
+        struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 100});
+        int64_t cells = 0, end_ns = run_end_ns(run);
+        int tokens = 0, landed = 0, playhead_ppm = 0;
+        for (int i = 0; i <= 60; i++) {
+            int64_t t_ns = (int64_t)((double)end_ns * i / 60.0);
+            scene_at(&view_a, run, t_ns, &options);
+            assert_true(cells_filled(&view_a) >= cells);
+            assert_true(view_a.token_count >= tokens);
+            assert_true(view_a.landed >= landed);
+            assert_true(view_a.playhead_ppm >= playhead_ppm);
+            cells = cells_filled(&view_a);
+            tokens = view_a.token_count;
+            landed = view_a.landed;
+            playhead_ppm = view_a.playhead_ppm;
+        }
+        scene_at(&view_a, run, end_ns + options.fall_ns + 1, &options);
+        int answers = run_answers_seen(run);
+        assert_true(view_a.is_finished);
+        assert_int_equal(view_a.landed, answers);
+        assert_int_equal(view_a.full_columns, run->info.prompt_tokens + answers - 1);
+        assert_int_equal(view_a.headers, view_a.full_columns);
+        assert_false(view_a.pass.active);
+        run_destroy(run);
+    }
+}
+
+// A stage's fill moves by no more than the time that passed: nothing jumps.
+static void between_marks_nothing_moves_faster_than_its_stage(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+        struct run *run = random_run(seed, &small);
+        uint64_t random = seed;
+        struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 100});
+        int mark = (int)random_between(&random, 0, run->mark_count - 1);
+        int64_t start_ns = run_stage_start_ns(run, mark), end_ns = run->mark_end_ns[mark];
+        if (end_ns - start_ns > 100) {
+            int64_t step_ns = (end_ns - start_ns) / 50;
+            int last_ppm = 0;
+            for (int64_t t_ns = start_ns + 1; t_ns < end_ns; t_ns += step_ns) {
+                scene_at(&view_a, run, t_ns, &options);
+                assert_true(view_a.pass.active);
+                assert_int_equal(view_a.pass.stage, mark % run_stages(run));
+                assert_in_range(view_a.pass.progress_ppm - last_ppm, 0, VIEW_PPM / 49 + 2);
+                last_ppm = view_a.pass.progress_ppm;
+            }
+        }
+        run_destroy(run);
+    }
+}
+
+static void a_settled_event_has_no_drop_in_the_air(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+        struct run *run = random_run(seed, &small);
+        struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 1000});
+        uint64_t random = seed;
+        int event = (int)random_between(&random, 0, run_events(run) - 1);
+        int64_t t_ns = run_event_ns(run, event);
+        options.landed_ns = t_ns;
+        scene_at(&view_a, run, t_ns, &options);
+        assert_int_equal(drops_falling(&view_a), 0);
+        assert_int_equal(view_a.landed, run_answers_at(run, t_ns));
+        run_destroy(run);
+    }
+}
+
+// A run of 1 layer, whose passes are `pass_ns` long and follow one another at once:
+// prefill of `chunks` columns in as many passes, then one answer token a pass.
+static struct run *run_of_passes(enum run_counting counting, int chunks, int answers,
+                                 int64_t pass_ns) {
+    struct run_info info = {.counting = counting,
+                            .layers = 1,
+                            .unit_ns = 1,
+                            .prompt_tokens = chunks,
+                            .answer_limit = answers};
+    struct run *run = NULL;
+    char why[256];
+    assert_true(run_create(&run, &info, chunks, why));
+    for (int i = 0; i < chunks; i++)
+        assert_true(run_add_prompt_token(run, i, "p", 1, false, why));
+    bool is_charging = counting == RUN_CHARGED;
+    for (int column = 0, yielded = 0; yielded < answers;) {
+        bool is_prefill = column < chunks, is_free = is_charging && yielded == 0;
+        struct run_pass pass = {.phase = is_prefill ? RUN_PREFILL : RUN_DECODE,
+                                .first_column = column,
+                                .column_count = is_prefill || !is_free ? 1 : 0,
+                                .yields = yielded,
+                                .start_ns = run_end_ns(run)};
+        if (is_prefill && (is_charging || column + 1 < chunks))
+            pass.yields = -1;
+        assert_true(run_begin_pass(run, &pass, why));
+        if (pass.yields >= 0)
+            assert_true(run_add_answer_token(run, yielded++, "a", 1, false, why));
+        for (int mark = 1; mark <= 3; mark++)
+            assert_true(run_add_mark(run, pass.start_ns + pass_ns * mark / 3, why));
+        column += pass.column_count;
+    }
+    run_close(run, RUN_COMPLETE);
+    return run;
+}
+
+// With `passes` passes done the spans hold `merge` passes each, but never such of two
+// kinds, nor the charged step with others; they leave out none.
+static void check_spans(const struct run *run, int passes, int merge) {
+    enum { CHUNKS = 5, PASS_NS = 3000 };
+    struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 1});
+    options.scale_ns = (int64_t)VIEW_PPM * PASS_NS / 100; // 100 ppm of the clock a pass
+    scene_at(&view_a, run, (int64_t)passes * PASS_NS, &options);
+    assert_int_equal(view_a.dropped, 0);
+    int pass = 0, span = 0;
+    while (pass < passes) {
+        bool is_prefill = pass < CHUNKS, is_charged = pass == CHUNKS;
+        int end = is_charged ? pass + 1 : pass + merge;
+        if (is_prefill && end > CHUNKS)
+            end = CHUNKS;
+        if (end > passes || span == VIEW_MAX_SPANS - 1)
+            end = passes; // the last span there is room for takes what is left over
+        assert_true(span < view_a.span_count);
+        assert_int_equal(view_a.spans[span].from_ppm, pass * 100);
+        assert_int_equal(view_a.spans[span].to_ppm, end * 100);
+        assert_int_equal(view_a.spans[span].is_prefill, is_prefill);
+        assert_int_equal(view_a.spans[span].is_charged, is_charged);
+        pass = end;
+        span++;
+    }
+    assert_int_equal(view_a.span_count, span);
+    assert_int_equal(view_a.decode_label_ppm, passes > CHUNKS ? CHUNKS * 100 : -1);
+}
+
+static void the_clock_merges_passes_when_they_are_more_than_its_spans(void **state) {
+    (void)state;
+    // Five chunks of prefill, the charged step, 2,494 steps of decode.
+    struct run *run = run_of_passes(RUN_CHARGED, 5, 2495, 3000);
+    static const struct {
+        int passes, merge;
+    } rows[] = {{1, 1}, {6, 1}, {1023, 1}, {1024, 2}, {1025, 2}, {2047, 2}, {2048, 3}, {2500, 3}};
+    assert_int_equal(run_passes_seen(run), 2500);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        check_spans(run, rows[i].passes, rows[i].merge);
+    run_destroy(run);
+}
+
+// --- Falling ---
+
+static const struct view_drop *drop_in_the_air(const struct view *view, int answer) {
+    for (int i = 0; i < view->drop_count; i++)
+        if (view->drops[i].is_falling && view->drops[i].answer == answer)
+            return &view->drops[i];
+    return NULL;
+}
+
+// Passes of 300 ns; a drop falls 500 ns, so that the next one leaves while it is in the
+// air. The prompt's one column yields answer 0 at 300, the step after it answer 1 at 600.
+static void a_drop_falls_from_when_its_token_is_measured_out(void **state) {
+    (void)state;
+    static const struct {
+        int64_t t_ns;
+        int landed;
+        int first_ppm, second_ppm; // way of the drops of answers 0 and 1, -1: not in the air
+    } moments[] = {
+        {299, 0, -1, -1},     {300, 0, 0, -1},      {350, 0, 100000, -1},  {425, 0, 250000, -1},
+        {550, 0, 500000, -1}, {599, 0, 598000, -1}, {600, 0, 600000, 0},   {799, 0, 998000, 398000},
+        {800, 1, -1, 400000}, {850, 1, -1, 500000}, {1099, 1, -1, 998000}, {1100, 2, -1, -1},
+    };
+    struct run *run = run_of_passes(RUN_ENGINE, 1, 2, 300);
+    struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 1});
+    options.fall_ns = 500;
+    for (size_t i = 0; i < sizeof moments / sizeof moments[0]; i++) {
+        scene_at(&view_a, run, moments[i].t_ns, &options);
+        const struct view_drop *first = drop_in_the_air(&view_a, 0);
+        const struct view_drop *second = drop_in_the_air(&view_a, 1);
+        assert_int_equal(first ? first->progress_ppm : -1, moments[i].first_ppm);
+        assert_int_equal(second ? second->progress_ppm : -1, moments[i].second_ppm);
+        assert_int_equal(view_a.landed, moments[i].landed);
+        if (first)
+            assert_int_equal(first->column, 0);
+        if (second)
+            assert_int_equal(second->column, 1);
+        if (first)
+            assert_true(first->is_prefill);
+    }
+    run_destroy(run);
+}
+
+// Over all of a fall, in small steps: it only goes down, evenly, and lands at its end.
+static void check_fall(const struct run *run, int answer, const struct scene_options *options) {
+    enum { STEPS = 64 };
+    int64_t from_ns = run_answer_ns(run, answer);
+    int last_ppm = -1;
+    for (int i = 0; i < STEPS; i++) {
+        int64_t fallen_ns = options->fall_ns * i / STEPS;
+        scene_at(&view_a, run, from_ns + fallen_ns, options);
+        const struct view_drop *drop = drop_in_the_air(&view_a, answer);
+        if (!drop) { // so many are in the air that it is a part of the stream
+            assert_true(answer < view_a.landed + view_a.stream && answer >= view_a.landed);
+            continue;
+        }
+        int expected_ppm = (int)(fallen_ns * VIEW_PPM / options->fall_ns);
+        assert_int_equal(drop->progress_ppm, expected_ppm);
+        assert_true(drop->progress_ppm >= last_ppm);
+        last_ppm = drop->progress_ppm;
+    }
+    scene_at(&view_a, run, from_ns + options->fall_ns, options);
+    assert_null(drop_in_the_air(&view_a, answer));
+    assert_true(view_a.landed > answer);
+}
+
+static void every_drop_of_every_run_only_goes_down_and_lands_in_time(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= RUNS / 4; seed++) {
+        struct run *run = random_run(seed, &small);
+        uint64_t random = seed;
+        struct scene_options options = scene_options_for(run, any_rate(&random));
+        int answer = (int)random_between(&random, 0, run_answers_seen(run) - 1);
+        options.fall_ns += 64; // never so short that two moments are one
+        check_fall(run, answer, &options);
+        run_destroy(run);
+    }
+}
+
+// A hand-made run of 1-byte and control tokens to see what is drawn.
+static struct run *run_of_tokens(const char *const *texts, int count) {
+    struct run_info info = {.layers = 1,
+                            .heads = 1,
+                            .kv_heads = 1,
+                            .head_dim = 1,
+                            .kv_value_bytes = 4,
+                            .unit_ns = 1,
+                            .prompt_tokens = count,
+                            .answer_limit = 1};
+    struct run *run = NULL;
+    char why[256];
+    assert_true(run_create(&run, &info, 1, why));
+    for (int i = 0; i < count; i++) {
+        bool is_control = texts[i][0] == '<';
+        assert_true(run_add_prompt_token(run, i, texts[i], strlen(texts[i]), is_control, why));
+    }
+    return run;
+}
+
+static void every_token_text_becomes_drawable(void **state) {
+    (void)state;
+    static const struct {
+        const char *in, *out;
+        enum view_token_look look;
+        int leading_space;
+    } cases[] = {
+        {"\xE2\x96\x81You", "You", TOKEN_WORD, 1},
+        {"cel", "cel", TOKEN_WORD, 0},
+        {" x", "x", TOKEN_WORD, 1},
+        {"<s>", "\xE2\x9F\xA8s\xE2\x9F\xA9", TOKEN_CONTROL, 0},
+        {"</s>",
+         "\xE2\x9F\xA8"
+         "end\xE2\x9F\xA9",
+         TOKEN_CONTROL, 0},
+        {"\xE2\x96\x81", "\xE2\x90\xA3", TOKEN_BLANK, 0},
+        {"\n", "\xE2\x8F\x8E", TOKEN_BLANK, 0},
+        {"a\tb",
+         "a\xE2\x87\xA5"
+         "b",
+         TOKEN_WORD, 0},
+        {"\xC3\xA9", "\xC3\xA9", TOKEN_WORD, 0},
+        {"\x80", "80", TOKEN_BYTES, 0},
+        {"a\xFF", "61 FF", TOKEN_BYTES, 0},
+        {"x", "x", TOKEN_WORD, 0},
+        {"\xE2", "\xE2\x8B\xAF", TOKEN_BYTES, 0},
+        {"\x82", "\xE2\x8B\xAF", TOKEN_BYTES, 0},
+        {"\xAC", "\xE2\x82\xAC", TOKEN_WORD, 0},
+        {"\xF0", "F0", TOKEN_BYTES, 0},
+        {"abcdefghijklmnopqrstuvwxyz0123", "abcdefghijklmnopqrstuvwx\xE2\x80\xA6", TOKEN_WORD, 0},
+        {"\xC0", "C0", TOKEN_BYTES, 0},
+        {"\xED\xA0\x80", "ED A0 80", TOKEN_BYTES, 0},
+    };
+    enum { COUNT = sizeof cases / sizeof cases[0] };
+    const char *texts[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        texts[i] = cases[i].in;
+    struct run *run = run_of_tokens(texts, COUNT);
+    struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 1});
+    scene_at(&view_a, run, 0, &options);
+    for (int i = 0; i < COUNT; i++) {
+        assert_string_equal(view_a.tokens[i].text, cases[i].out);
+        assert_int_equal(view_a.tokens[i].look, cases[i].look);
+        assert_int_equal(view_a.tokens[i].leading_space, cases[i].leading_space);
+    }
+    run_destroy(run);
+}
+
+static void words_follow_the_run_and_do_not_flash_at_its_boundaries(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed < 60; seed++) {
+        struct run *run = random_run(seed, &small);
+        struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 50000});
+        for (int p = 0; p + 1 < run_passes_seen(run); p++) {
+            int64_t end_ns = run_pass_end_ns(run, p);
+            bool is_instant = run_marks_at(run, end_ns) != (p + 1) * run_stages(run);
+            if (is_instant || end_ns - run->passes[p].start_ns < 2)
+                continue;
+            scene_at(&view_a, run, end_ns - 1, &options);
+            options.landed_ns = INT64_MIN;
+            scene_at(&view_b, run, end_ns, &options);
+            assert_string_equal(view_a.caption, view_b.caption);
+        }
+        options.scale_ns = 1000;
+        scene_at(&view_a, run, 0, &options);
+        if (run->info.origin != RUN_LESSON)
+            assert_non_null(strstr(view_a.rate, "50,000"));
+        run_destroy(run);
+    }
+}
+
+static void a_prompt_that_waits_claims_no_measurement(void **state) {
+    (void)state;
+    static const char *const texts[] = {"a", "b"};
+    struct run *run = run_of_tokens(texts, 2);
+    struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 1000000});
+    options.is_measuring = true;
+    scene_at(&view_a, run, 0, &options);
+    assert_non_null(strstr(view_a.origin, "not measured yet"));
+    assert_string_equal(view_a.rate, "");
+    assert_string_equal(view_a.scale_label, "");
+    assert_string_equal(view_a.note, "measuring");
+    run_destroy(run);
+    run = random_run(2, &small);
+    options.scale_ns = 1000;
+    scene_at(&view_a, run, 0, &options);
+    if (run->info.origin != RUN_LESSON)
+        assert_non_null(strstr(view_a.rate, "1,000,000\xC3\x97 slower"));
+    run_destroy(run);
+}
+
+static void rows_stop_lighting_when_a_pass_is_too_quick_for_the_eye(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed < 200; seed++) {
+        struct run *run = random_run(seed, &small);
+        for (int p = 0; p < run_passes_seen(run); p++) {
+            int64_t start_ns = run->passes[p].start_ns, end_ns = run_pass_end_ns(run, p);
+            struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 1});
+            scene_at(&view_a, run, start_ns + (end_ns - start_ns) / 2, &options);
+            if (!view_a.pass.active || view_a.span_count != p + 1)
+                continue;
+            if (p == 0) {
+                assert_int_equal(view_a.pass.calm_ppm, 0);
+                continue;
+            }
+            int64_t before_ns = run_pass_end_ns(run, p - 1) - run->passes[p - 1].start_ns;
+            if (before_ns < 333000000)
+                assert_int_equal(view_a.pass.calm_ppm, VIEW_PPM);
+            options.rate.den = 1000000;
+            scene_at(&view_a, run, start_ns + (end_ns - start_ns) / 2, &options);
+            if (before_ns > 500)
+                assert_int_equal(view_a.pass.calm_ppm, 0);
+        }
+        run_destroy(run);
+    }
+}
+
+static const char *value_of(const char *label) {
+    for (int i = 0; i < view_a.readout_count; i++)
+        if (strcmp(view_a.readouts[i].label, label) == 0)
+            return view_a.readouts[i].value;
+    fail_msg("no read-out %s", label);
+    return "";
+}
+
+// What is on the screen after every event of a schedule, settled.
+static void check_schedule(const char *name, enum run_counting counting, int event,
+                           const char *const values[6]) {
+    static const char *const labels[6] = {"TIME",     "TTFT",         "TPOT",
+                                          "KV CACHE", "DECODE SHARE", "TOTAL"};
+    char path[512], why[256];
+    struct schedule schedule;
+    struct run *run = NULL;
+    snprintf(path, sizeof path, "%s/assets/schedules/%s.json", TOKENDRIP_SOURCE_DIR, name);
+    assert_true(schedule_load(&schedule, path, why));
+    assert_true(schedule_run(&run, &schedule, counting, 0, 0, why));
+    struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 100});
+    int64_t t_ns = run_event_ns(run, event < 0 ? run_events(run) - 1 : event);
+    options.landed_ns = t_ns;
+    scene_at(&view_a, run, t_ns, &options);
+    for (int i = 0; i < 6; i++)
+        assert_string_equal(value_of(labels[i]), values[i]);
+    assert_non_null(strstr(view_a.origin, "not measured"));
+    run_destroy(run);
+    schedule_clear(&schedule);
+}
+
+#define NONE "\xE2\x80\x94"
+
+static void the_schedules_show_their_exact_figures(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        enum run_counting counting;
+        int event; // -1 = the last
+        const char *values[6];
+    } cases[] = {
+        {"module-7", RUN_CHARGED, 0, {"0 units", NONE, NONE, "0 tokens", NONE, NONE}},
+        {"module-7", RUN_CHARGED, 1, {"72 units", NONE, NONE, "18 tokens", "0 %", NONE}},
+        {"module-7", RUN_CHARGED, 2, {"97 units", "97 units", NONE, "18 tokens", "26 %", NONE}},
+        {"module-7",
+         RUN_CHARGED,
+         3,
+         {"122 units", "97 units", "25 units", "19 tokens", "41 %", NONE}},
+        {"module-7",
+         RUN_CHARGED,
+         8,
+         {"247 units", "97 units", "25 units", "24 tokens", "71 %", "247 units"}},
+        {"module-7", RUN_ENGINE, 1, {"72 units", "72 units", NONE, "18 tokens", "0 %", NONE}},
+        {"module-7",
+         RUN_ENGINE,
+         -1,
+         {"222 units", "72 units", "25 units", "24 tokens", "68 %", "222 units"}},
+        {"stage-0",
+         RUN_CHARGED,
+         -1,
+         {"4.10 s", "120 ms", "20.0 ms", "224 tokens", "98 %", "4.10 s"}},
+        {"stage-0",
+         RUN_ENGINE,
+         -1,
+         {"4.08 s", "100 ms", "20.0 ms", "224 tokens", "98 %", "4.08 s"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        check_schedule(cases[i].name, cases[i].counting, cases[i].event, cases[i].values);
+}
+
+static void times_are_written_with_the_decimals_of_their_scale(void **state) {
+    (void)state;
+    static const struct {
+        int64_t value_ns, scale_ns;
+        const char *text;
+    } cases[] = {
+        {-1, 1, "\xE2\x80\x94"},
+        {120000000, 120000000, "120 ms"},
+        {4000000000, 4000000000, "4.00 s"},
+        {4100000000, 4100000000, "4.10 s"},
+        {9600000, 30000000, "9.6 ms"},
+        {0, 30000000, "0.0 ms"},
+        {412345, 6000000, "0.41 ms"},
+        {412345, 412345, "412 \xC2\xB5s"},
+        {41234, 41234, "41.2 \xC2\xB5s"},
+        {1300000000, 1300000000, "1.30 s"},
+        {250000000000, 250000000000, "250.0 s"},
+        {950, 950, "0.95 \xC2\xB5s"},
+    };
+    struct run_info info = {.origin = RUN_MEASURED};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[32];
+        scene_format_time(text, sizeof text, &info, cases[i].value_ns, cases[i].scale_ns);
+        assert_string_equal(text, cases[i].text);
+    }
+    struct run_info lesson = {.origin = RUN_LESSON, .unit_ns = 1000000, .unit = "units"};
+    char text[32];
+    scene_format_time(text, sizeof text, &lesson, 97000000, 247000000);
+    assert_string_equal(text, "97 units");
+    scene_format_bytes(text, sizeof text, 163840);
+    assert_string_equal(text, "160 KiB");
+    scene_format_bytes(text, sizeof text, 1310720);
+    assert_string_equal(text, "1.25 MiB");
+    scene_format_bytes(text, sizeof text, 0);
+    assert_string_equal(text, "0 B");
+}
+
+static void a_guess_stands_on_the_clock_where_it_was_made(void **state) {
+    (void)state;
+    struct run *run = random_run(5, &small);
+    struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 1});
+    scene_at(&view_a, run, 0, &options);
+    assert_int_equal(view_a.guess_ppm, -1);
+    assert_string_equal(view_a.guess_label, "");
+    options.guess_ns = options.scale_ns / 4;
+    options.guess_decode_ppm = 620000;
+    scene_at(&view_a, run, 0, &options);
+    assert_in_range(view_a.guess_ppm, VIEW_PPM / 4 - 1000, VIEW_PPM / 4);
+    assert_non_null(strstr(view_a.guess_label, "your guess: "));
+    assert_non_null(strstr(view_a.guess_label, "decode 62 %"));
+    options.guess_ns = options.scale_ns * 20; // off the scale: at its end
+    scene_at(&view_a, run, 0, &options);
+    assert_int_equal(view_a.guess_ppm, VIEW_PPM);
+    run_destroy(run);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_guess_stands_on_the_clock_where_it_was_made),
+        cmocka_unit_test(the_same_moment_gives_the_same_view_whatever_was_before),
+        cmocka_unit_test(going_back_equals_never_having_gone_forward),
+        cmocka_unit_test(live_equals_replay),
+        cmocka_unit_test(what_is_shown_adds_up_to_what_was_measured_by_then),
+        cmocka_unit_test(fill_only_grows_and_ends_at_prompt_plus_answers_less_one),
+        cmocka_unit_test(between_marks_nothing_moves_faster_than_its_stage),
+        cmocka_unit_test(a_settled_event_has_no_drop_in_the_air),
+        cmocka_unit_test(the_clock_merges_passes_when_they_are_more_than_its_spans),
+        cmocka_unit_test(a_drop_falls_from_when_its_token_is_measured_out),
+        cmocka_unit_test(every_drop_of_every_run_only_goes_down_and_lands_in_time),
+        cmocka_unit_test(every_token_text_becomes_drawable),
+        cmocka_unit_test(words_follow_the_run_and_do_not_flash_at_its_boundaries),
+        cmocka_unit_test(a_prompt_that_waits_claims_no_measurement),
+        cmocka_unit_test(rows_stop_lighting_when_a_pass_is_too_quick_for_the_eye),
+        cmocka_unit_test(the_schedules_show_their_exact_figures),
+        cmocka_unit_test(times_are_written_with_the_decimals_of_their_scale),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

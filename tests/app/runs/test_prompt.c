@@ -1,0 +1,263 @@
+// Prompts: exactly N tokens for every N, put together from the right parts, and
+// the same ids as the program that trained the model builds.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "app/runs/prompt.h"
+#include "compute/model/gguf.h"
+#include "compute/run/run.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct fixture {
+    struct gguf *file;
+    struct tokenizer *tokenizer;
+    struct prompt base, instruction, question; // the last without a begin token
+    char folder[32];
+};
+
+static struct prompt encode(const struct fixture *f, const char *text, bool with_bos) {
+    char why[256];
+    size_t capacity = tokenizer_encode_bound(strlen(text));
+    struct prompt out = {.ids = calloc(capacity, sizeof out.ids[0])};
+    out.count =
+        tokenizer_encode(f->tokenizer, out.ids, (int)capacity, text, strlen(text), with_bos, why);
+    assert_true(out.count > 0);
+    return out;
+}
+
+static int set_up(void **state) {
+    static struct fixture f;
+    char why[256];
+    f = (struct fixture){.folder = "/tmp/tokendrip-prompt-XXXXXX"};
+    assert_non_null(mkdtemp(f.folder));
+    setenv("TOKENDRIP_ASSETS", TOKENDRIP_SOURCE_DIR "/assets", 1);
+    if (!gguf_open(&f.file, TOKENDRIP_SOURCE_DIR "/assets/model/tokendrip.gguf", why) ||
+        !tokenizer_open(&f.tokenizer, f.file, why)) {
+        print_error("%s\n", why);
+        return -1;
+    }
+    f.base =
+        encode(&f, "You are a support agent. Answer from the policy. Where is my parcel?", true);
+    f.instruction = encode(&f, "You are a support agent. Answer from the policy.", true);
+    f.question = encode(&f, "Where is my parcel?", false);
+    *state = &f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *f = *state;
+    prompt_clear(&f->base);
+    prompt_clear(&f->instruction);
+    prompt_clear(&f->question);
+    tokenizer_close(f->tokenizer);
+    gguf_close(f->file);
+    rmdir(f->folder);
+    return 0;
+}
+
+static void assert_ids(const int32_t *ids, const int32_t *expected, int count) {
+    for (int i = 0; i < count; i++)
+        assert_int_equal(ids[i], expected[i]);
+}
+
+static void the_default_prompt_is_18_tokens(void **state) {
+    struct fixture *f = *state;
+    struct options options = {0};
+    struct prompt prompt;
+    char why[256];
+    assert_true(prompt_from_options(&prompt, f->tokenizer, &options, why));
+    assert_int_equal(prompt.count, 18);
+    assert_ids(prompt.ids, f->base.ids, 18);
+    assert_int_equal(prompt.ids[0], tokenizer_bos(f->tokenizer));
+    prompt_clear(&prompt);
+}
+
+static void a_short_prompt_is_the_begin_token_and_the_end_of_the_default(void **state) {
+    struct fixture *f = *state;
+    for (int n = 1; n <= 18; n++) {
+        struct prompt prompt;
+        char why[256];
+        assert_true(prompt_of_length(&prompt, f->tokenizer, n, why));
+        assert_int_equal(prompt.count, n);
+        assert_int_equal(prompt.ids[0], f->base.ids[0]);
+        assert_ids(prompt.ids + 1, f->base.ids + 18 - (n - 1), n - 1);
+        prompt_clear(&prompt);
+    }
+}
+
+static void a_long_prompt_is_instruction_end_of_policy_question(void **state) {
+    struct fixture *f = *state;
+    struct prompt policy =
+        encode(f, "The shop is open. Parcels arrive today. We send it by post.", false);
+    const char *text = "  The shop is open. \r\n\n Parcels arrive today.\t\nWe send it by post.\n";
+    int head = f->instruction.count, tail = f->question.count;
+    for (int n = 19; n <= 200; n++) {
+        struct prompt prompt;
+        char why[256];
+        assert_true(prompt_build(&prompt, f->tokenizer, n, text, why));
+        assert_int_equal(prompt.count, n);
+        assert_ids(prompt.ids, f->instruction.ids, head);
+        assert_ids(prompt.ids + n - tail, f->question.ids, tail);
+        // Cut at the front, repeated when it is too short.
+        for (int back = 0; back < n - head - tail; back++)
+            assert_int_equal(prompt.ids[n - tail - 1 - back],
+                             policy.ids[policy.count - 1 - back % policy.count]);
+        prompt_clear(&prompt);
+    }
+    prompt_clear(&policy);
+}
+
+static void a_built_prompt_has_exactly_the_tokens_asked_for(void **state) {
+    struct fixture *f = *state;
+    for (int i = 1; i <= 65; i++) {
+        struct options options = {.prompt_tokens = i == 65 ? 1024 : i};
+        struct prompt prompt;
+        char why[256];
+        assert_true(prompt_from_options(&prompt, f->tokenizer, &options, why));
+        assert_int_equal(prompt.count, options.prompt_tokens);
+        for (int t = 0; t < prompt.count; t++)
+            assert_in_range(prompt.ids[t], 0, tokenizer_vocab(f->tokenizer) - 1);
+        prompt_clear(&prompt);
+    }
+}
+
+static void built_prompts_equal_those_of_the_training_script(void **state) {
+    struct fixture *f = *state;
+    json_t *golden = json_load_file(TOKENDRIP_SOURCE_DIR "/assets/model/golden.json", 0, NULL);
+    json_t *entry = NULL;
+    size_t index = 0;
+    assert_true(json_array_size(json_object_get(golden, "prompts")) >= 3);
+    json_array_foreach(json_object_get(golden, "prompts"), index, entry) {
+        json_t *ids = json_object_get(entry, "ids");
+        struct prompt prompt;
+        char why[256];
+        assert_true(prompt_of_length(&prompt, f->tokenizer, (int)json_array_size(ids), why));
+        for (size_t i = 0; i < json_array_size(ids); i++)
+            assert_int_equal(prompt.ids[i], json_integer_value(json_array_get(ids, i)));
+        prompt_clear(&prompt);
+    }
+    json_decref(golden);
+}
+
+static void a_given_prompt_and_a_count_must_agree(void **state) {
+    struct fixture *f = *state;
+    struct options options = {.prompt = "Where is my parcel?", .prompt_tokens = 18};
+    struct prompt prompt = {0};
+    char why[256];
+    assert_false(prompt_from_options(&prompt, f->tokenizer, &options, why));
+    assert_non_null(strstr(why, "has 7 tokens, not the 18"));
+    assert_null(prompt.ids);
+    options.prompt_tokens = 7;
+    assert_true(prompt_from_options(&prompt, f->tokenizer, &options, why));
+    assert_int_equal(prompt.count, 7);
+    prompt_clear(&prompt);
+}
+
+static void write_file(const char *path, const char *text, size_t bytes) {
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, bytes, file), bytes);
+    fclose(file);
+}
+
+static void a_prompt_file_is_read_without_its_last_line_end(void **state) {
+    struct fixture *f = *state;
+    char path[64], why[256];
+    snprintf(path, sizeof path, "%s/prompt.txt", f->folder);
+    struct options options = {.prompt_file = path};
+    struct prompt prompt;
+    write_file(path, "Where is my parcel?\r\n", 21);
+    assert_true(prompt_from_options(&prompt, f->tokenizer, &options, why));
+    assert_int_equal(prompt.count, 1 + f->question.count);
+    assert_ids(prompt.ids + 1, f->question.ids, f->question.count);
+    prompt_clear(&prompt);
+    unlink(path);
+}
+
+static void a_prompt_file_that_is_none_is_refused_in_one_line(void **state) {
+    struct fixture *f = *state;
+    char path[64], why[256];
+    snprintf(path, sizeof path, "%s/prompt.txt", f->folder);
+    struct options options = {.prompt_file = path};
+    struct prompt prompt;
+    assert_false(prompt_from_options(&prompt, f->tokenizer, &options, why));
+    assert_non_null(strstr(why, "cannot read"));
+
+    write_file(path, "a\0b", 3);
+    assert_false(prompt_from_options(&prompt, f->tokenizer, &options, why));
+    assert_non_null(strstr(why, "zero byte"));
+
+    char *large = malloc(TOKENIZER_MAX_TEXT_BYTES + 1);
+    memset(large, 'a', TOKENIZER_MAX_TEXT_BYTES + 1);
+    write_file(path, large, TOKENIZER_MAX_TEXT_BYTES + 1);
+    free(large);
+    assert_false(prompt_from_options(&prompt, f->tokenizer, &options, why));
+    assert_non_null(strstr(why, "longer than"));
+    unlink(path);
+
+    options.prompt_file = f->folder;
+    assert_false(prompt_from_options(&prompt, f->tokenizer, &options, why));
+    assert_null(strchr(why, '\n'));
+}
+
+static void an_empty_policy_cannot_fill_a_prompt(void **state) {
+    struct fixture *f = *state;
+    struct prompt prompt;
+    char why[256];
+    assert_false(prompt_build(&prompt, f->tokenizer, 100, " \n\n", why));
+    assert_non_null(strstr(why, "policy of 0 tokens"));
+    assert_false(prompt_build(&prompt, f->tokenizer, 0, "text", why));
+    assert_false(prompt_build(&prompt, f->tokenizer, RUN_MAX_TOKENS, "text", why));
+}
+
+static void another_models_tokenizer_gives_exact_lengths_too(void **state) {
+    const char *testdata = getenv("TOKENDRIP_TESTDATA");
+#ifdef TOKENDRIP_TESTDATA
+    if (!testdata)
+        testdata = TOKENDRIP_TESTDATA;
+#endif
+    char path[512], why[256];
+    struct gguf *file = NULL;
+    struct tokenizer *tokenizer = NULL;
+    (void)state;
+    snprintf(path, sizeof path, "%s/stories260K/stories260K.f32.gguf", testdata ? testdata : "");
+    if (access(path, R_OK) != 0) {
+        print_message("no %s: skipped\n", path);
+        skip();
+    }
+    assert_true(gguf_open(&file, path, why));
+    assert_true(tokenizer_open(&tokenizer, file, why));
+    for (int n = 1; n <= 100; n++) {
+        struct prompt prompt;
+        assert_true(prompt_of_length(&prompt, tokenizer, n, why));
+        assert_int_equal(prompt.count, n);
+        assert_int_equal(prompt.ids[0], tokenizer_bos(tokenizer));
+        prompt_clear(&prompt);
+    }
+    tokenizer_close(tokenizer);
+    gguf_close(file);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_default_prompt_is_18_tokens),
+        cmocka_unit_test(a_short_prompt_is_the_begin_token_and_the_end_of_the_default),
+        cmocka_unit_test(a_long_prompt_is_instruction_end_of_policy_question),
+        cmocka_unit_test(a_built_prompt_has_exactly_the_tokens_asked_for),
+        cmocka_unit_test(built_prompts_equal_those_of_the_training_script),
+        cmocka_unit_test(a_given_prompt_and_a_count_must_agree),
+        cmocka_unit_test(a_prompt_file_is_read_without_its_last_line_end),
+        cmocka_unit_test(a_prompt_file_that_is_none_is_refused_in_one_line),
+        cmocka_unit_test(an_empty_policy_cannot_fill_a_prompt),
+        cmocka_unit_test(another_models_tokenizer_gives_exact_lengths_too),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,191 @@
+// The runs at hand: what is measured, what Lab wants on top of it, what a file brings
+// along without any device.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "app/runs/session.h"
+#include "compute/base/stopwatch.h"
+#include "compute/file/runfile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static void wake(void *context) {
+    (void)context;
+}
+
+static struct options options_of(int argc, const char **argv) {
+    struct options options;
+    char why[256];
+    if (!options_parse(&options, argc, (char **)argv, why))
+        fail_msg("%s", why);
+    return options;
+}
+
+static struct session *open_session(const struct options *options) {
+    struct session *session = NULL;
+    char why[256];
+    setenv("TOKENDRIP_ASSETS", TOKENDRIP_SOURCE_DIR "/assets", 1);
+    if (!session_open(&session, options, wake, NULL, why))
+        fail_msg("%s", why);
+    return session;
+}
+
+// Polls until `is_done` says so; a minute is long enough for a sanitizer on a busy machine.
+static void wait_until(struct session *session, bool (*is_done)(struct session *session)) {
+    static const struct timespec pause = {.tv_nsec = 2000000};
+    int64_t end_ns = stopwatch_now_ns() + INT64_C(60000000000);
+    while (!is_done(session)) {
+        if (session_has_failed(session))
+            fail_msg("%s", session_failure(session));
+        assert_true(stopwatch_now_ns() < end_ns);
+        session_poll(session, stopwatch_now_ns(), false);
+        nanosleep(&pause, NULL);
+    }
+}
+
+static bool is_measured(struct session *session) {
+    struct session_show show = session_show(session, CLOCK_MEASURED, RUN_ENGINE);
+    return show.run && show.run->state == RUN_COMPLETE && !show.is_measuring;
+}
+
+static bool has_lab(struct session *session) {
+    const struct labwork *work = session_lab(session);
+    return work->floors.is_measured && work->uncached;
+}
+
+static const struct run *shown(struct session *session) {
+    return session_show(session, CLOCK_MEASURED, RUN_ENGINE).run;
+}
+
+static void a_slider_moves_the_measured_run_and_lab_follows_it(void **state) {
+    (void)state;
+    struct options options = options_of(3, (const char *[]){"tokendrip", "--device", "cpu"});
+    struct session *session = open_session(&options);
+    char why[256];
+    wait_until(session, is_measured);
+    assert_int_equal(shown(session)->info.prompt_tokens, 18);
+    assert_null(session_before(session));
+    assert_true(session_keep(session, shown(session), why));
+
+    session_want(session, LABWORK_FLOORS | LABWORK_UNCACHED);
+    wait_until(session, has_lab);
+    const struct labwork *work = session_lab(session);
+    const struct run *uncached = work->uncached, *run = shown(session);
+    assert_true(uncached->info.recomputes);
+    assert_int_equal(uncached->answer_count, run->answer_count);
+    for (int i = 0; i < run->answer_count; i++) // the same tokens, computed again and again
+        assert_int_equal(uncached->tokens[18 + i].id, run->tokens[18 + i].id);
+    double flop = work->floors.prefill.flop;
+
+    session_want(session, 0);
+    assert_true(session_measure(session, 36, 0, stopwatch_now_ns(), why));
+    wait_until(session, is_measured);
+    assert_int_equal(shown(session)->info.prompt_tokens, 36);
+    assert_int_equal(session_before(session)->info.prompt_tokens, 18);
+    assert_int_equal(session_lab(session)->kept->info.prompt_tokens, 18);
+    assert_null(session_lab(session)->uncached);                   // it was another answer's
+    assert_true(session_lab(session)->floors.prefill.flop > flop); // of the run on screen
+
+    assert_true(session_measure_text(session, "Where is my parcel?", 0, stopwatch_now_ns(), why));
+    wait_until(session, is_measured);
+    int own = shown(session)->info.prompt_tokens;
+    assert_true(own < 18);
+    // Measured again it is the own prompt still.
+    assert_true(session_measure(session, 0, 0, stopwatch_now_ns(), why));
+    wait_until(session, is_measured);
+    assert_int_equal(shown(session)->info.prompt_tokens, own);
+    assert_false(session_measure(session, 100000, 0, stopwatch_now_ns(), why));
+    assert_true(why[0]);
+    session_close(session);
+}
+
+static void the_lesson_has_any_length_by_its_rule(void **state) {
+    (void)state;
+    struct options options = options_of(3, (const char *[]){"tokendrip", "--clock", "lesson"});
+    struct session *session = open_session(&options);
+    char why[256];
+    assert_true(session_can_schedule(session));
+    assert_true(session_schedule(session, 30, 4, why));
+    const struct run *run = session_show(session, CLOCK_LESSON, RUN_CHARGED).run;
+    assert_int_equal(run->info.prompt_tokens, 30);
+    assert_int_equal(run_prefill_ns(run) / run->info.unit_ns, 120); // 4 units a token
+    assert_int_equal(run_e2e_ns(run) / run->info.unit_ns, 120 + 4 * 25);
+    session_close(session);
+}
+
+static void a_file_with_a_sweep_has_other_lengths_marked_modelled(void **state) {
+    (void)state;
+    struct options options = options_of(
+        3, (const char *[]){"tokendrip", "--run",
+                            TOKENDRIP_SOURCE_DIR "/assets/runs/cpu-amd-epyc-2-cores.json"});
+    struct session *session = open_session(&options);
+    char why[256];
+    assert_false(session_can_measure(session));
+    assert_true(session_can_model(session));
+    assert_true(session_has_lesson(session)); // the bundled one, a rule, beside the file's run
+    assert_true(session_can_schedule(session));
+    assert_int_equal(shown(session)->info.origin, RUN_MEASURED);
+    assert_true(session_model(session, 100, 20, why));
+    const struct run *run = shown(session);
+    assert_int_equal(run->info.origin, RUN_MODELLED);
+    assert_int_equal(run->info.prompt_tokens, 100);
+    assert_int_equal(run_answers_seen(run), 20);
+    assert_int_equal(session_before(session)->info.origin, RUN_MEASURED);
+    session_close(session);
+}
+
+static void a_saved_lesson_is_no_rule_and_has_the_lengths_it_has(void **state) {
+    (void)state;
+    struct options options = options_of(3, (const char *[]){"tokendrip", "--clock", "lesson"});
+    struct session *session = open_session(&options);
+    char folder[] = "/tmp/tokendrip-session-XXXXXX", path[64], why[256] = "";
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/lesson.json", folder);
+    assert_true(runfile_save(path, session_show(session, CLOCK_LESSON, RUN_CHARGED).run, why));
+    session_close(session);
+
+    options = options_of(3, (const char *[]){"tokendrip", "--run", path});
+    session = open_session(&options);
+    assert_true(session_has_lesson(session));
+    assert_false(session_can_schedule(session));
+    assert_false(session_can_model(session));
+    assert_false(session_schedule(session, 30, 4, why));
+    assert_non_null(strstr(why, "saved run"));
+    assert_int_equal(session_show(session, CLOCK_LESSON, RUN_CHARGED).run->info.prompt_tokens, 18);
+    session_close(session);
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static void without_a_sweep_a_file_has_the_lengths_it_has(void **state) {
+    (void)state;
+    struct options options =
+        options_of(3, (const char *[]){"tokendrip", "--run",
+                                       TOKENDRIP_SOURCE_DIR
+                                       "/assets/runs/cpu-amd-epyc-2-cores-llama-3.2-1b.json"});
+    struct session *session = open_session(&options);
+    char why[256];
+    assert_false(session_can_model(session));
+    assert_false(session_model(session, 100, 20, why));
+    assert_non_null(strstr(why, "no sweep"));
+    session_close(session);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_slider_moves_the_measured_run_and_lab_follows_it),
+        cmocka_unit_test(the_lesson_has_any_length_by_its_rule),
+        cmocka_unit_test(a_file_with_a_sweep_has_other_lengths_marked_modelled),
+        cmocka_unit_test(a_saved_lesson_is_no_rule_and_has_the_lengths_it_has),
+        cmocka_unit_test(without_a_sweep_a_file_has_the_lengths_it_has),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,577 @@
+// Tests of the kernels: each instruction set this processor can run against plain
+// double arithmetic and against each other, at sizes that leave rests everywhere.
+// Outputs lie between guard numbers, so that a kernel that writes past its share
+// is found; inputs are in memory of their exact size, for the address sanitizer.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "compute/base/why.h"
+#include "compute/cpu/kernels.h"
+#include "compute/model/half.h"
+#include "compute/model/quant.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+static const float guard = 12345.0f;
+
+// --- Numbers ---
+
+static uint64_t seed = 1;
+
+static float random_float(void) { // -1 .. 1
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (float)(int32_t)(seed >> 32) / 2147483648.0f;
+}
+
+static float *random_floats(size_t count) {
+    float *values = malloc(count * sizeof(float));
+    assert_non_null(values);
+    for (size_t i = 0; i < count; i++)
+        values[i] = random_float();
+    return values;
+}
+
+static float *guarded(size_t count) {
+    float *values = malloc(count * sizeof(float));
+    assert_non_null(values);
+    for (size_t i = 0; i < count; i++)
+        values[i] = guard;
+    return values;
+}
+
+static const enum gguf_tensor_type types[] = {
+    GGUF_TENSOR_F32, GGUF_TENSOR_F16, GGUF_TENSOR_BF16, GGUF_TENSOR_Q8_0, GGUF_TENSOR_Q4_0,
+};
+enum { TYPES = sizeof(types) / sizeof(types[0]) };
+
+static bool has_whole_blocks(enum gguf_tensor_type type, int cols) {
+    return quant_row_bytes(type, cols) != 0;
+}
+
+static struct tensor random_tensor(enum gguf_tensor_type type, int rows, int cols) {
+    size_t count = (size_t)rows * (size_t)cols, row_bytes = quant_row_bytes(type, cols);
+    float *values = random_floats(count);
+    unsigned char *data = malloc((size_t)rows * row_bytes);
+    assert_non_null(data);
+    for (int r = 0; r < rows; r++)
+        quant_row_from_float(data + (size_t)r * row_bytes, type, values + (size_t)(r * cols),
+                             (size_t)cols);
+    free(values);
+    return (struct tensor){.type = type, .rows = rows, .cols = cols, .data = data};
+}
+
+static void free_tensor(const struct tensor *tensor) {
+    free((void *)(uintptr_t)tensor->data);
+}
+
+static double weight_at(const struct tensor *tensor, int row, int col) {
+    float block[QUANT_BLOCK];
+    int unit = quant_block_values(tensor->type);
+    const unsigned char *from = (const unsigned char *)tensor->data +
+                                (size_t)row * quant_row_bytes(tensor->type, tensor->cols) +
+                                (size_t)(col / unit) * quant_row_bytes(tensor->type, unit);
+    quant_row_to_float(block, tensor->type, from, (size_t)unit);
+    return (double)block[col % unit];
+}
+
+static void assert_near(const char *isa, double got, double wanted, double tolerance) {
+    if (!(fabs(got - wanted) <= tolerance))
+        fail_msg("%s: got %.9g, expected %.9g (tolerance %.2g)", isa, got, wanted, tolerance);
+}
+
+// --- Choice ---
+
+static void the_named_set_is_chosen_and_others_are_refused(void **state) {
+    (void)state;
+    char why[WHY_BYTES] = "";
+    for (int i = 0; kernels_at(i); i++)
+        assert_ptr_equal(kernels_choose(kernels_at(i)->isa, why), kernels_at(i));
+    unsetenv("TOKENDRIP_ISA");
+    assert_ptr_equal(kernels_choose(NULL, why), kernels_at(0));
+    setenv("TOKENDRIP_ISA", "plain", 1);
+    assert_string_equal(kernels_choose(NULL, why)->isa, "plain");
+    setenv("TOKENDRIP_ISA", "mmx", 1);
+    assert_null(kernels_choose(NULL, why));
+    assert_non_null(strstr(why, "'mmx' is not known"));
+    assert_string_equal(kernels_choose("plain", why)->isa, "plain"); // the argument wins
+    unsetenv("TOKENDRIP_ISA");
+}
+
+// --- Widening ---
+
+static uint32_t bits_of(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+static void check_every_half(const struct kernels *kernels) {
+    enum { COUNT = 1 << 16 };
+    uint16_t *halves = malloc(COUNT * sizeof(*halves));
+    float *floats = malloc(COUNT * sizeof(*floats));
+    assert_true(halves && floats);
+    for (int i = 0; i < COUNT; i++)
+        halves[i] = (uint16_t)i;
+    struct tensor tensor = {.type = GGUF_TENSOR_F16, .rows = 1, .cols = COUNT, .data = halves};
+    kernels->widen(floats, &tensor, 0);
+    for (int i = 0; i < COUNT; i++) {
+        if (bits_of(floats[i]) != bits_of(half_to_float((uint16_t)i)))
+            fail_msg("%s: half %04x became %08x", kernels->isa, (unsigned)i, bits_of(floats[i]));
+    }
+    free(halves);
+    free(floats);
+}
+
+// The threads that use the kernels count subnormal floats as zero; halves below
+// the smallest normal one must survive that.
+static void every_half_is_widened_exactly_also_with_subnormals_off(void **state) {
+    (void)state;
+    for (int i = 0; kernels_at(i); i++) {
+        check_every_half(kernels_at(i));
+#if defined(__SSE2__)
+        unsigned before = _mm_getcsr();
+        _mm_setcsr(before | 0x8040u);
+        check_every_half(kernels_at(i));
+        _mm_setcsr(before);
+#endif
+    }
+}
+
+static void every_bf16_is_widened_exactly(void **state) {
+    (void)state;
+    enum { COUNT = 1 << 16 };
+    uint16_t *halves = malloc(COUNT * sizeof(*halves));
+    float *floats = malloc(COUNT * sizeof(*floats));
+    assert_true(halves && floats);
+    for (int i = 0; i < COUNT; i++)
+        halves[i] = (uint16_t)i;
+    struct tensor tensor = {.type = GGUF_TENSOR_BF16, .rows = 1, .cols = COUNT, .data = halves};
+    for (int i = 0; kernels_at(i); i++) {
+        kernels_at(i)->widen(floats, &tensor, 0);
+        for (int k = 0; k < COUNT; k++) {
+            if (bits_of(floats[k]) != (uint32_t)k << 16)
+                fail_msg("%s: bf16 %04x became %08x", kernels_at(i)->isa, (unsigned)k,
+                         bits_of(floats[k]));
+        }
+    }
+    free(halves);
+    free(floats);
+}
+
+static void rows_of_any_length_and_type_are_widened(void **state) {
+    (void)state;
+    static const int lengths[] = {1, 3, 4, 7, 8, 15, 16, 17, 32, 64, 96, 172};
+    enum { LENGTHS = sizeof(lengths) / sizeof(lengths[0]) };
+    for (int i = 0; kernels_at(i); i++) {
+        for (int k = 0; k < TYPES * LENGTHS; k++) {
+            int cols = lengths[k / TYPES];
+            if (!has_whole_blocks(types[k % TYPES], cols))
+                continue;
+            struct tensor tensor = random_tensor(types[k % TYPES], 3, cols);
+            float *out = guarded((size_t)cols + 1);
+            kernels_at(i)->widen(out, &tensor, 2);
+            for (int c = 0; c < cols; c++)
+                assert_true((double)out[c] == weight_at(&tensor, 2, c));
+            assert_true(out[cols] == guard);
+            free(out);
+            free_tensor(&tensor);
+        }
+    }
+}
+
+// Every scale a file may hold, subnormal ones among them, with their flushing on.
+static void every_scale_of_a_block_is_exact(void **state) {
+    (void)state;
+    unsigned char block[QUANT_Q8_0_BYTES];
+    for (int i = 0; i < QUANT_BLOCK; i++)
+        block[2 + i] = (unsigned char)(i * 8 - 128);
+    struct tensor tensor = {
+        .type = GGUF_TENSOR_Q8_0, .rows = 1, .cols = QUANT_BLOCK, .data = block};
+#if defined(__SSE2__)
+    unsigned before = _mm_getcsr();
+    _mm_setcsr(before | 0x8040u);
+#endif
+    for (int i = 0; kernels_at(i); i++) {
+        for (unsigned half = 0; half < 0x7c00; half += 3) {
+            float out[QUANT_BLOCK];
+            block[0] = (unsigned char)half;
+            block[1] = (unsigned char)(half >> 8);
+            kernels_at(i)->widen(out, &tensor, 0);
+            for (int k = 0; k < QUANT_BLOCK; k++)
+                assert_true(out[k] == half_to_float((uint16_t)half) * (float)(k * 8 - 128));
+        }
+    }
+#if defined(__SSE2__)
+    _mm_setcsr(before);
+#endif
+}
+
+// --- Matrices ---
+
+struct size {
+    int rows, cols, tokens;
+};
+
+static const struct size sizes[] = {
+    {1, 1, 1},    {3, 1, 2},     {1, 3, 1},    {4, 8, 1},    {5, 15, 3},    {31, 16, 6},
+    {32, 17, 7},  {33, 64, 8},   {64, 64, 1},  {64, 172, 9}, {172, 64, 13}, {172, 64, 1},
+    {8, 512, 2},  {40, 513, 5},  {7, 1030, 4}, {6, 1030, 1}, {65, 33, 24},  {2, 2, 25},
+    {16, 8, 129}, {100, 100, 1}, {3, 511, 1},  {1, 32, 1},   {5, 96, 3},    {6, 1056, 1},
+    {7, 1056, 4}, {65, 544, 9},  {172, 64, 1}, {2, 32, 25},
+};
+enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
+
+static struct matmul job_of(const struct size *size, const struct tensor *weights, const float *in,
+                            float *out) {
+    static float panel[KERNELS_PANEL_FLOATS];
+    return (struct matmul){
+        .out = out,
+        .out_stride = (size_t)size->rows + 3, // a gap that must stay as it is
+        .in = in,
+        .in_stride = (size_t)size->cols,
+        .weights = weights,
+        .tokens = size->tokens,
+        .row_to = size->rows,
+        .panel = panel,
+    };
+}
+
+static double *widened(const struct tensor *tensor) {
+    double *out = malloc((size_t)(tensor->rows * tensor->cols) * sizeof(*out));
+    assert_non_null(out);
+    for (int r = 0; r < (int)tensor->rows; r++) {
+        for (int c = 0; c < (int)tensor->cols; c++)
+            out[r * tensor->cols + c] = weight_at(tensor, r, c);
+    }
+    return out;
+}
+
+static void check_product(const struct kernels *kernels, const struct matmul *job,
+                          const struct size *size) {
+    double *weights = widened(job->weights);
+    for (int t = 0; t < size->tokens; t++) {
+        for (int r = 0; r < (int)job->out_stride; r++) {
+            double got = (double)job->out[(size_t)t * job->out_stride + (size_t)r];
+            double wanted = r < size->rows && !job->add ? 0 : (double)guard;
+            double tolerance = 0;
+            for (int c = 0; r < size->rows && c < size->cols; c++) {
+                double product = weights[r * size->cols + c] *
+                                 (double)job->in[(size_t)t * job->in_stride + (size_t)c];
+                wanted += product;
+                tolerance += fabs(product) * 1e-6;
+            }
+            assert_near(kernels->isa, got, wanted,
+                        tolerance + (r < size->rows && job->add ? 2e-3 : 0));
+        }
+    }
+    free(weights);
+}
+
+static void check_matmul(const struct kernels *kernels, const struct size *size,
+                         enum gguf_tensor_type type, bool add) {
+    struct tensor weights = random_tensor(type, size->rows, size->cols);
+    float *in = random_floats((size_t)size->tokens * (size_t)size->cols);
+    float *out = guarded((size_t)size->tokens * ((size_t)size->rows + 3));
+    struct matmul job = job_of(size, &weights, in, out);
+    job.add = add;
+    kernels->matmul(&job);
+    check_product(kernels, &job, size);
+    free(in);
+    free(out);
+    free_tensor(&weights);
+}
+
+static void products_equal_double_arithmetic_at_every_size(void **state) {
+    (void)state;
+    for (int i = 0; kernels_at(i); i++) {
+        for (int k = 0; k < SIZES; k++) {
+            for (int t = 0; t < TYPES; t++) {
+                if (!has_whole_blocks(types[t], sizes[k].cols))
+                    continue;
+                check_matmul(kernels_at(i), &sizes[k], types[t], false);
+                check_matmul(kernels_at(i), &sizes[k], types[t], true);
+            }
+        }
+    }
+}
+
+// In three parts at odd places, each checked for staying within its rows.
+static void rows_give_the_same_bits_however_they_are_split(void **state) {
+    (void)state;
+    for (int i = 0; kernels_at(i); i++) {
+        for (int k = 0; k < SIZES * TYPES; k++) {
+            const struct size *size = &sizes[k / TYPES];
+            if (!has_whole_blocks(types[k % TYPES], size->cols))
+                continue;
+            size_t floats = (size_t)size->tokens * ((size_t)size->rows + 3);
+            struct tensor weights = random_tensor(types[k % TYPES], size->rows, size->cols);
+            float *in = random_floats((size_t)size->tokens * (size_t)size->cols);
+            float *whole = guarded(floats), *parts = guarded(floats);
+            struct matmul job = job_of(size, &weights, in, whole);
+            kernels_at(i)->matmul(&job);
+            int cuts[] = {0, size->rows / 3, size->rows * 3 / 4, size->rows};
+            job.out = parts;
+            for (int part = 0; part < 3; part++) {
+                job.row_from = cuts[part];
+                job.row_to = cuts[part + 1];
+                if (job.row_from < job.row_to)
+                    kernels_at(i)->matmul(&job);
+            }
+            assert_memory_equal(whole, parts, floats * sizeof(float));
+            free(in);
+            free(whole);
+            free(parts);
+            free_tensor(&weights);
+        }
+    }
+}
+
+static void instruction_sets_agree(void **state) {
+    (void)state;
+    const struct size size = {172, 512, 20};
+    struct tensor weights = random_tensor(GGUF_TENSOR_F16, size.rows, size.cols);
+    float *in = random_floats((size_t)size.tokens * (size_t)size.cols);
+    size_t floats = (size_t)size.tokens * ((size_t)size.rows + 3);
+    float *first = guarded(floats), *other = guarded(floats);
+    struct matmul job = job_of(&size, &weights, in, first);
+    kernels_at(0)->matmul(&job);
+    for (int i = 1; kernels_at(i); i++) {
+        job.out = other;
+        kernels_at(i)->matmul(&job);
+        for (size_t k = 0; k < floats; k++)
+            assert_near(kernels_at(i)->isa, (double)other[k], (double)first[k], 3e-5);
+    }
+    free(in);
+    free(first);
+    free(other);
+    free_tensor(&weights);
+}
+
+// --- Making weights, reading memory ---
+
+static void random_rows_are_to_the_bit_what_shape_random_says(void **state) {
+    (void)state;
+    enum { COLS = 608 };
+    const float scale = 1e-6f;
+    for (int i = 0; kernels_at(i); i++) {
+        for (int t = 0; t < TYPES; t++) {
+            float numbers[COLS];
+            unsigned char wanted[COLS * 4], got[COLS * 4];
+            size_t bytes = quant_row_bytes(types[t], COLS);
+            for (uint64_t row = 0; row < 50; row++) {
+                struct shape_random_row keys = shape_random_keys(7, 3, row);
+                for (uint32_t c = 0; c < COLS; c++)
+                    numbers[c] = shape_random_value(keys, c, scale);
+                quant_row_from_float(wanted, types[t], numbers, COLS);
+                kernels_at(i)->random_row(got, types[t], COLS, keys, scale);
+                if (memcmp(got, wanted, bytes) != 0)
+                    fail_msg("%s: row %d of type %s differs", kernels_at(i)->isa, (int)row,
+                             gguf_tensor_type_name(types[t]));
+            }
+        }
+    }
+}
+
+static void reading_adds_up_every_number(void **state) {
+    (void)state;
+    enum { COUNT = 128 * 5 };
+    float *numbers = malloc(COUNT * sizeof(float));
+    assert_non_null(numbers);
+    for (int k = 0; k < COUNT; k++)
+        numbers[k] = (float)(k + 1);
+    for (int i = 0; kernels_at(i); i++)
+        assert_true(kernels_at(i)->read_all(numbers, COUNT) == (float)(COUNT * (COUNT + 1) / 2));
+    free(numbers);
+}
+
+// --- Norm and activation ---
+
+static const int lengths[] = {1, 2, 3, 4, 8, 15, 16, 17, 64, 172, 1000};
+enum { LENGTHS = sizeof(lengths) / sizeof(lengths[0]) };
+
+static void norms_equal_double_arithmetic(void **state) {
+    (void)state;
+    for (int i = 0; kernels_at(i); i++) {
+        for (int k = 0; k < LENGTHS; k++) {
+            int count = lengths[k];
+            float *in = random_floats((size_t)count), *weight = random_floats((size_t)count);
+            float *out = guarded((size_t)count + 1);
+            kernels_at(i)->rms_norm(out, in, weight, count, 1e-5f);
+            double squares = 0;
+            for (int c = 0; c < count; c++)
+                squares += (double)in[c] * (double)in[c];
+            for (int c = 0; c < count; c++) {
+                double wanted = (double)in[c] / sqrt(squares / count + 1e-5) * (double)weight[c];
+                assert_near(kernels_at(i)->isa, (double)out[c], wanted, 2e-6);
+            }
+            assert_true(out[count] == guard);
+            free(in);
+            free(weight);
+            free(out);
+        }
+    }
+}
+
+static void swiglu_equals_double_arithmetic(void **state) {
+    (void)state;
+    for (int i = 0; kernels_at(i); i++) {
+        for (int k = 0; k < LENGTHS; k++) {
+            int count = lengths[k];
+            float *up = random_floats((size_t)count), *in = random_floats((size_t)count);
+            float *gate = guarded((size_t)count + 1);
+            for (int c = 0; c < count; c++)
+                gate[c] = in[c] *= c % 3 == 0 ? 100.0f : c % 3 == 1 ? 10.0f : 0.1f;
+            kernels_at(i)->swiglu(gate, up, count);
+            for (int c = 0; c < count; c++) {
+                double x = (double)in[c];
+                double wanted = x / (1 + exp(-x)) * (double)up[c];
+                assert_near(kernels_at(i)->isa, (double)gate[c], wanted,
+                            1e-6 * fabs(wanted) + 1e-9);
+            }
+            assert_true(gate[count] == guard);
+            free(up);
+            free(in);
+            free(gate);
+        }
+    }
+}
+
+static void what_is_not_a_number_stays_so(void **state) {
+    (void)state;
+    for (int i = 0; kernels_at(i); i++) {
+        float gate[20], up[20];
+        for (int c = 0; c < 20; c++) {
+            gate[c] = c == 3 || c == 17 ? NAN : 1;
+            up[c] = 1;
+        }
+        kernels_at(i)->swiglu(gate, up, 20);
+        for (int c = 0; c < 20; c++)
+            assert_int_equal(isnan(gate[c]) != 0, c == 3 || c == 17);
+    }
+}
+
+// --- Attention ---
+
+struct shape {
+    int head_dim, heads, tokens, first_position;
+    float score_size; // of queries
+};
+
+static const struct shape shapes[] = {
+    {8, 1, 1, 0, 1},      {8, 2, 1, 5, 1},       {32, 3, 1, 63, 1},    {48, 1, 1, 64, 1},
+    {64, 2, 1, 200, 1},   {80, 1, 1, 33, 1},     {128, 1, 1, 16, 1},   {1, 1, 1, 7, 1},
+    {3, 2, 1, 18, 1},     {8, 2, 2, 0, 1},       {8, 2, 24, 0, 1},     {32, 3, 18, 0, 1},
+    {32, 3, 24, 40, 1},   {48, 2, 5, 62, 1},     {64, 1, 24, 100, 1},  {80, 2, 7, 130, 1},
+    {128, 1, 13, 63, 1},  {1, 1, 3, 2, 1},       {3, 2, 9, 64, 1},     {16, 1, 24, 191, 1},
+    {32, 2, 1, 90, 1e3f}, {32, 2, 20, 90, 1e3f}, {8, 1, 24, 63, 1e4f},
+};
+enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
+
+static double score(const struct attention *job, int token, int head, int key) {
+    const float *query =
+        job->queries + (size_t)token * job->query_stride + (size_t)head * (size_t)job->head_dim;
+    double sum = 0;
+    for (int c = 0; c < job->head_dim; c++)
+        sum += (double)query[c] * (double)job->keys[key * job->head_dim + c];
+    return sum / sqrt((double)job->head_dim);
+}
+
+static void mix_in_double(double *out, const struct attention *job, int token, int head) {
+    int keys = job->first_position + token + 1;
+    double most = -INFINITY, sum = 0;
+    for (int k = 0; k < keys; k++)
+        most = fmax(most, score(job, token, head, k));
+    for (int c = 0; c < job->head_dim; c++)
+        out[c] = 0;
+    for (int k = 0; k < keys; k++) {
+        double share = exp(score(job, token, head, k) - most);
+        sum += share;
+        for (int c = 0; c < job->head_dim; c++)
+            out[c] += share * (double)job->values[k * job->head_dim + c];
+    }
+    for (int c = 0; c < job->head_dim; c++)
+        out[c] /= sum;
+}
+
+static void check_attention(const struct kernels *kernels, const struct shape *shape) {
+    size_t width = (size_t)shape->heads * (size_t)shape->head_dim;
+    size_t stride = width + 5;
+    size_t positions = (size_t)(shape->first_position + shape->tokens);
+    float *queries = random_floats((size_t)shape->tokens * stride);
+    for (size_t i = 0; i < (size_t)shape->tokens * stride; i++)
+        queries[i] *= shape->score_size;
+    float *keys = random_floats(positions * (size_t)shape->head_dim);
+    float *values = random_floats(positions * (size_t)shape->head_dim);
+    float *out = guarded((size_t)shape->tokens * stride);
+    struct attention job = {
+        .out = out,
+        .out_stride = stride,
+        .queries = queries,
+        .query_stride = stride,
+        .keys = keys,
+        .values = values,
+        .tokens = shape->tokens,
+        .first_position = shape->first_position,
+        .heads = shape->heads,
+        .head_dim = shape->head_dim,
+        .scratch = guarded(kernels->attend_floats(shape->heads, shape->head_dim, (int)positions)),
+    };
+    kernels->attend(&job);
+    // f32 scores of size s are off by about s * 1e-6, and shares with them.
+    double tolerance = 3e-6 * fmax(1, (double)shape->score_size * shape->head_dim);
+    for (int t = 0; t < shape->tokens; t++) {
+        for (int h = 0; h < shape->heads; h++) {
+            double wanted[128];
+            mix_in_double(wanted, &job, t, h);
+            for (int c = 0; c < shape->head_dim; c++)
+                assert_near(kernels->isa,
+                            (double)out[(size_t)t * stride + (size_t)(h * shape->head_dim + c)],
+                            wanted[c], tolerance);
+        }
+        for (size_t c = width; c < stride; c++)
+            assert_true(out[(size_t)t * stride + c] == guard);
+    }
+    free(queries);
+    free(keys);
+    free(values);
+    free(out);
+    free(job.scratch);
+}
+
+static void attention_equals_double_arithmetic(void **state) {
+    (void)state;
+    for (int i = 0; kernels_at(i); i++) {
+        for (int k = 0; k < SHAPES; k++)
+            check_attention(kernels_at(i), &shapes[k]);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_named_set_is_chosen_and_others_are_refused),
+        cmocka_unit_test(every_half_is_widened_exactly_also_with_subnormals_off),
+        cmocka_unit_test(every_bf16_is_widened_exactly),
+        cmocka_unit_test(rows_of_any_length_and_type_are_widened),
+        cmocka_unit_test(every_scale_of_a_block_is_exact),
+        cmocka_unit_test(random_rows_are_to_the_bit_what_shape_random_says),
+        cmocka_unit_test(reading_adds_up_every_number),
+        cmocka_unit_test(products_equal_double_arithmetic_at_every_size),
+        cmocka_unit_test(rows_give_the_same_bits_however_they_are_split),
+        cmocka_unit_test(instruction_sets_agree),
+        cmocka_unit_test(norms_equal_double_arithmetic),
+        cmocka_unit_test(swiglu_equals_double_arithmetic),
+        cmocka_unit_test(what_is_not_a_number_stays_so),
+        cmocka_unit_test(attention_equals_double_arithmetic),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
