@@ -144,6 +144,17 @@ static void sync_folder(const char *path) {
     close(fd);
 }
 
+// Flushes to the disk and closes; 0 or errno. Some network and pseudo file systems
+// have no fsync; the data is there.
+static int finish(struct partfile *part) {
+    bool is_synced = fsync(part->fd) == 0 || errno == EINVAL || errno == ENOSYS || errno == ENOTSUP;
+    int error = is_synced ? 0 : errno;
+    if (close(part->fd) != 0 && error == 0)
+        error = errno;
+    part->fd = -1;
+    return error;
+}
+
 // rename, but never onto something. File systems that can't do that in one step
 // say EINVAL; there the check comes before, which leaves a gap of microseconds.
 static int rename_to_free_name(const char *from, const char *to) {
@@ -168,10 +179,7 @@ bool partfile_rename(const char *from, const char *to, bool overwrite, char why[
 }
 
 bool partfile_publish(struct partfile *part, const char *path, bool overwrite, char why[256]) {
-    int error = fsync(part->fd) == 0 ? 0 : errno;
-    if (close(part->fd) != 0 && error == 0)
-        error = errno;
-    part->fd = -1;
+    int error = finish(part);
     if (error != 0)
         return why_set(why, "can't finish '%.120s': %s", part->path, strerror(error));
     return partfile_rename(part->path, path, overwrite, why);
@@ -186,4 +194,26 @@ void partfile_keep(struct partfile *part) {
 void partfile_discard(struct partfile *part) {
     partfile_keep(part);
     unlink(part->path);
+}
+
+int partfile_save(const char *path, const void *data, size_t bytes) {
+    struct partfile part;
+    int length = snprintf(part.path, sizeof part.path, "%s.part", path);
+    if (length < 0 || (size_t)length >= sizeof part.path)
+        return ENAMETOOLONG;
+    unlink(part.path);
+    part.fd = open(part.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (part.fd < 0)
+        return errno;
+    int error = partfile_write_fd(part.fd, data, bytes);
+    int end_error = finish(&part);
+    if (error == 0)
+        error = end_error;
+    if (error == 0 && rename(part.path, path) != 0)
+        error = errno;
+    if (error != 0)
+        unlink(part.path);
+    else
+        sync_folder(path);
+    return error;
 }

@@ -47,6 +47,11 @@ bool partfile_publish(struct partfile *part, const char *path, bool overwrite, c
 // Renames, durably, a file or folder; see partfile_publish.
 bool partfile_rename(const char *from, const char *to, bool overwrite, char why[256]);
 
+// All in one: `path` holds `data` afterwards, or what it held before. Grows in
+// "run.json.part", where the leftover of a crash is removed first, so that saving
+// again and again leaves nothing behind. 0 or errno.
+int partfile_save(const char *path, const void *data, size_t bytes);
+
 void partfile_keep(struct partfile *part);    // closes, leaves it
 void partfile_discard(struct partfile *part); // closes, removes it
 

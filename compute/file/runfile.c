@@ -6,6 +6,7 @@
 
 #include "compute/base/json_in.h"
 #include "compute/base/json_out.h"
+#include "compute/base/partfile.h"
 #include "compute/base/why.h"
 #include "compute/file/runfile_extras.h"
 
@@ -327,73 +328,13 @@ char *runfile_print(const struct run *run, size_t *bytes, char *why) {
 
 // --- Saving ---
 
-static bool write_all(int file, const char *text, size_t bytes) {
-    while (bytes > 0) {
-        ssize_t wrote = write(file, text, bytes);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote <= 0)
-            return false;
-        text += wrote;
-        bytes -= (size_t)wrote;
-    }
-    // Some network and pseudo file systems have no fsync; the data is there.
-    return fsync(file) == 0 || errno == EINVAL || errno == ENOSYS || errno == ENOTSUP;
-}
-
-// The rename itself survives a power cut only with its folder; best effort.
-static void sync_folder(const char *path) {
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-    int file = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (file >= 0) {
-        fsync(file);
-        close(file);
-    }
-    free(folder);
-}
-
-// A new file called `part`, whole on disk; removed again on failure. What was left
-// by a crash goes first; O_EXCL keeps links that others put there from being followed.
-static bool write_part(const char *part, const char *text, size_t bytes) {
-    unlink(part);
-    int file = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file < 0)
-        return false;
-    bool done = write_all(file, text, bytes);
-    int reason = errno;
-    if (close(file) != 0 && done) {
-        done = false;
-        reason = errno;
-    }
-    if (!done)
-        unlink(part);
-    errno = reason;
-    return done;
-}
-
 static bool replace(const char *path, const char *text, size_t bytes, char *why) {
     struct stat there;
     if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
         return why_set(why, "%s: is no regular file: give another name", jsonin_short(path));
-    size_t part_bytes = strlen(path) + sizeof(".part");
-    char *part = malloc(part_bytes);
-    if (!part)
-        return why_set(why, "%s: out of memory", jsonin_short(path));
-    snprintf(part, part_bytes, "%s.part", path);
-    bool done = write_part(part, text, bytes);
-    if (done && rename(part, path) != 0) {
-        int reason = errno;
-        unlink(part);
-        errno = reason;
-        done = false;
-    }
-    if (done)
-        sync_folder(path);
-    else
-        why_set(why, "%s: cannot be written: %s", jsonin_short(path), strerror(errno));
-    free(part);
-    return done;
+    int error = partfile_save(path, text, bytes);
+    return error == 0 ||
+           why_set(why, "%s: cannot be written: %s", jsonin_short(path), strerror(error));
 }
 
 bool runfile_save(const char *path, const struct run *run, char *why) {

@@ -150,6 +150,37 @@ static void a_write_error_says_what_the_system_said(void **state) {
     partfile_keep(&full);
 }
 
+static void saving_replaces_the_file_and_the_leftover_of_a_crash(void **state) {
+    (void)state;
+    char target[128];
+    snprintf(target, sizeof target, "%s", path_of("run.json"));
+    put_file("run.json", "old and longer");
+    put_file("run.json.part", "left by a crash");
+    assert_int_equal(partfile_save(target, "new", 3), 0);
+    assert_file_holds("run.json", "new");
+    assert_false(is_there("run.json.part"));
+    assert_int_equal(unlink(target), 0);
+}
+
+static void a_save_that_fails_returns_the_error_and_leaves_what_was_there(void **state) {
+    (void)state;
+    char longest[PARTFILE_PATH_BYTES];
+    memset(longest, 'a', sizeof longest);
+    longest[sizeof longest - 1] = '\0';
+    assert_int_equal(partfile_save(longest, "new", 3), ENAMETOOLONG);
+    assert_int_equal(partfile_save(path_of("missing/run.json"), "new", 3), ENOENT);
+    // The rename fails on a folder that is not empty.
+    char target[128], inside[160];
+    snprintf(target, sizeof target, "%s", path_of("taken"));
+    snprintf(inside, sizeof inside, "%s/kept", target);
+    assert_int_equal(mkdir(target, 0700), 0);
+    assert_int_equal(mkdir(inside, 0700), 0);
+    assert_int_equal(partfile_save(target, "new", 3), EISDIR);
+    assert_false(is_there("taken.part"));
+    assert_int_equal(rmdir(inside), 0);
+    assert_int_equal(rmdir(target), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(parts_never_share_a_name, make_folder, remove_folder),
@@ -161,6 +192,11 @@ int main(void) {
             a_target_that_cannot_become_a_file_is_refused_with_the_reason, make_folder,
             remove_folder),
         cmocka_unit_test(a_write_error_says_what_the_system_said),
+        cmocka_unit_test_setup_teardown(saving_replaces_the_file_and_the_leftover_of_a_crash,
+                                        make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(
+            a_save_that_fails_returns_the_error_and_leaves_what_was_there, make_folder,
+            remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
