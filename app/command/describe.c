@@ -1,4 +1,4 @@
-// See describe.h. Token texts pass gguf_printable on their way to a terminal, so
+// See describe.h. Token texts pass utf8_printable on their way to a terminal, so
 // that no model can move its cursor.
 #include "app/command/describe.h"
 
@@ -6,7 +6,7 @@
 #include "app/runs/exhibit.h"
 #include "app/runs/source.h"
 #include "compute/base/signals.h"
-#include "compute/model/gguf.h"
+#include "compute/base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static void format_token(char *out, size_t bytes, const struct run *run, int tok
     bool is_control = run->tokens[token].is_control;
     size_t length = run_token_words(raw, run, token);
     size_t skip = !is_control && length > 1 && raw[0] == ' ';
-    gguf_printable(safe, sizeof safe, (struct gguf_string){raw + skip, length - skip});
+    utf8_printable(safe, sizeof safe, raw + skip, length - skip);
     snprintf(out, bytes, is_control ? "%s" : "\"%s\"", safe);
 }
 
@@ -47,7 +47,7 @@ static char *join_answer(const struct run *run, int count) {
     }
     if (raw && safe) {
         size_t skip = used > 0 && raw[0] == ' ';
-        gguf_printable(safe, 4 * capacity, (struct gguf_string){raw + skip, used - skip});
+        utf8_printable(safe, 4 * capacity, raw + skip, used - skip);
     }
     free(raw);
     if (raw)

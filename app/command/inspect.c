@@ -3,6 +3,7 @@
 #include "app/command/inspect.h"
 
 #include "app/picture/scene/scene.h"
+#include "compute/base/utf8.h"
 #include "compute/model/model.h"
 #include "compute/model/tokenizer.h"
 
@@ -26,7 +27,7 @@ static void print_keys(const struct gguf *gguf) {
 static void print_tensor(const struct gguf_tensor *tensor) {
     char name[2 * GGUF_MAX_NAME], dims[96] = "", size[32];
     size_t used = 0;
-    gguf_printable(name, sizeof name, tensor->name);
+    utf8_printable(name, sizeof name, tensor->name.data, tensor->name.bytes);
     for (int d = 0; d < tensor->dim_count; d++)
         used += (size_t)snprintf(dims + used, sizeof dims - used, "%s%" PRId64, d ? " x " : "",
                                  tensor->dims[d]);

@@ -2,6 +2,7 @@
 #include "app/lesson/text.h"
 
 #include "app/lesson/values.h"
+#include "compute/base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -74,7 +75,7 @@ static bool next_piece(struct piece *out, const char **text) {
         *text = after;
         return true;
     }
-    size_t length = run_utf8_length(at, strlen(at));
+    size_t length = utf8_length(at, strlen(at));
     out->kind = PIECE_SIGN;
     out->sign = at;
     out->sign_bytes = length ? length : 1;
@@ -94,7 +95,7 @@ enum { KEPT_BYTES = 5 };
 
 static void put(struct writer *writer, const char *text, size_t length) {
     for (size_t i = 0; i < length && !writer->is_cut;) {
-        size_t sign = run_utf8_length(text + i, length - i);
+        size_t sign = utf8_length(text + i, length - i);
         sign = sign ? sign : 1;
         if (writer->used + sign + KEPT_BYTES > writer->bytes) {
             memcpy(writer->out + writer->used, ELLIPSIS, 3);
@@ -200,12 +201,10 @@ static const char *nearest_value(const char *name) {
 
 // Quoted in a reason: short, and no control characters.
 static void quote(char out[40], const char *text) {
-    size_t used = 0;
-    for (; *text && used + 5 < 40; text++)
-        out[used++] = (unsigned char)*text < 0x20 || *text == 0x7f ? ' ' : *text;
-    while (used > 0 && *text && ((unsigned char)out[used - 1] & 0x80))
-        used--; // not in the middle of a character
-    out[used] = '\0';
+    size_t bytes = utf8_cut(text, strlen(text), 35);
+    for (size_t i = 0; i < bytes; i++)
+        out[i] = (unsigned char)text[i] < 0x20 || text[i] == 0x7f ? ' ' : text[i];
+    out[bytes] = '\0';
 }
 
 static bool check_value(const struct piece *piece, const struct lesson_text_rule *rule,
@@ -247,28 +246,20 @@ static bool check_term(const struct piece *piece, const struct lesson_text_rule 
     return false;
 }
 
-// Control characters would break lines and marks. C1 has the form C2 80 .. C2 9F.
+// Control characters would break lines and marks.
 static bool is_control(const struct piece *piece, bool has_lines) {
-    unsigned char first = (unsigned char)piece->sign[0];
-    if (first == '\n')
-        return !has_lines;
-    return first < 0x20 || first == 0x7f ||
-           (first == 0xC2 && piece->sign_bytes == 2 && (unsigned char)piece->sign[1] < 0xA0);
-}
-
-static int chars_of(const char *text) {
-    int count = 0;
-    for (; *text; text++)
-        count += ((unsigned char)*text & 0xC0) != 0x80;
-    return count;
+    uint32_t code;
+    if (utf8_next(piece->sign, piece->sign_bytes, &code) == 0 || (code == '\n' && has_lines))
+        return false;
+    return utf8_is_control(code);
 }
 
 static int chars_of_piece(const struct piece *piece) {
     if (piece->kind == PIECE_SIGN)
         return 1;
     if (piece->kind == PIECE_TERM)
-        return chars_of(piece->parts[0]);
-    return PLACE_CHARS + (piece->part_count == 3 ? chars_of(piece->parts[2]) : 0);
+        return utf8_count(piece->parts[0]);
+    return PLACE_CHARS + (piece->part_count == 3 ? utf8_count(piece->parts[2]) : 0);
 }
 
 static bool has_control(const char *text) {

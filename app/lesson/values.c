@@ -2,7 +2,7 @@
 #include "app/lesson/values.h"
 
 #include "app/picture/scene/scene.h"
-#include "compute/model/gguf.h"
+#include "compute/base/utf8.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -125,13 +125,13 @@ static void put_token(char *out, size_t bytes, const struct moment *at, int toke
     char raw[RUN_TOKEN_BYTES];
     size_t length = run_token_words(raw, at->run, token);
     size_t skip = length > 1 && raw[0] == ' ';
-    gguf_printable(out, bytes, (struct gguf_string){raw + skip, length - skip});
+    utf8_printable(out, bytes, raw + skip, length - skip);
 }
 
 // The start of what may be kept of `text` when only its last `most` bytes may be.
 static size_t tail_of(const char *text, size_t length, size_t most) {
     size_t from = length > most ? length - most : 0;
-    while (from > 0 && from < length && ((unsigned char)text[from] & 0xC0) == 0x80)
+    while (from > 0 && from < length && utf8_continues(text[from]))
         from++;
     return from;
 }
@@ -139,7 +139,7 @@ static size_t tail_of(const char *text, size_t length, size_t most) {
 // Tokens [first, first + count) as they read in a sentence, cut at one end.
 static void put_sentence(char *out, size_t bytes, const struct moment *at, int first, int count,
                          size_t most, bool keep_end) {
-    char raw[ANSWER_CHARS + PROMPT_CHARS + RUN_TOKEN_BYTES];
+    char raw[ANSWER_CHARS + PROMPT_CHARS + RUN_TOKEN_BYTES] = "";
     size_t used = 0;
     bool is_cut = false;
     for (int i = 0; i < count; i++) {
@@ -157,15 +157,12 @@ static void put_sentence(char *out, size_t bytes, const struct moment *at, int f
         used += run_token_words(raw + used, at->run, token);
     }
     size_t from = keep_end ? tail_of(raw, used, most) : 0;
-    size_t until = used;
+    size_t until = keep_end ? used : utf8_cut(raw, used, most);
     is_cut = is_cut || used > most;
-    if (!keep_end && used > most)
-        for (until = most; until > 0 && ((unsigned char)raw[until] & 0xC0) == 0x80;)
-            until--;
     while (from < until && raw[from] == ' ')
         from++;
     char safe[4 * sizeof raw];
-    gguf_printable(safe, sizeof safe, (struct gguf_string){raw + from, until - from});
+    utf8_printable(safe, sizeof safe, raw + from, until - from);
     snprintf(out, bytes, "%s%s%s", is_cut && keep_end ? ELLIPSIS : "", safe,
              is_cut && !keep_end ? ELLIPSIS : "");
 }

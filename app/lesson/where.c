@@ -2,6 +2,8 @@
 // bounded: whatever comes, it ends with some place in the text.
 #include "app/lesson/where.h"
 
+#include "compute/base/utf8.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -93,7 +95,7 @@ static struct lesson_where count_to(const char *json, const char *at) {
         if (*json == '\n')
             out = (struct lesson_where){out.line + 1, 1};
         else
-            out.column += ((unsigned char)*json & 0xC0) != 0x80;
+            out.column += !utf8_continues(*json);
     }
     return out;
 }

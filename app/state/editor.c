@@ -2,7 +2,7 @@
 // step over continuation bytes; what comes from outside is cleaned before it gets in.
 #include "app/state/editor.h"
 
-#include "compute/model/gguf.h"
+#include "compute/base/utf8.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -12,8 +12,8 @@ enum { CHARACTER_BYTES = 4 };
 // --- From outside ---
 
 // Ends of lines and paragraphs included: this is one line.
-static bool is_control(uint32_t code) {
-    return code < 0x20 || (code >= 0x7F && code <= 0x9F) || code == 0x2028 || code == 0x2029;
+static bool becomes_space(uint32_t code) {
+    return utf8_is_control(code) || utf8_is_line_end(code);
 }
 
 // One character of `text` as it may stand in the line. Returns the bytes it took from
@@ -22,14 +22,14 @@ static size_t take_character(char out[CHARACTER_BYTES], size_t *out_bytes, const
                              size_t bytes) {
     static const char replacement[] = "\xEF\xBF\xBD";
     uint32_t code = 0;
-    size_t taken = gguf_utf8(text, bytes, &code);
+    size_t taken = utf8_next(text, bytes, &code);
     const char *character = text;
     *out_bytes = taken;
     if (taken == 0) {
         taken = 1;
         character = replacement;
         *out_bytes = sizeof replacement - 1;
-    } else if (is_control(code)) {
+    } else if (becomes_space(code)) {
         // CR LF is one line end.
         taken += code == '\r' && taken < bytes && text[taken] == '\n';
         character = " ";
@@ -94,36 +94,23 @@ bool editor_undo(struct editor *editor) {
 
 // --- Where a move goes ---
 
-static bool continues(char byte) {
-    return ((unsigned char)byte & 0xC0) == 0x80;
-}
-
 static int left_of(const struct editor *editor, int at) {
-    if (at > 0)
-        at--;
-    while (at > 0 && continues(editor->text[at]))
-        at--;
-    return at;
+    return (int)utf8_before(editor->text, (size_t)at);
 }
 
 static int right_of(const struct editor *editor, int at) {
-    if (at < editor->length)
-        at++;
-    while (at < editor->length && continues(editor->text[at]))
-        at++;
-    return at;
+    return at + (int)utf8_length(editor->text + at, (size_t)(editor->length - at));
 }
 
 // Letters and digits, and all beyond ASCII but its spaces: a mark of another script
 // rather joins two words than cuts one.
 static bool is_word(const struct editor *editor, int at) {
     uint32_t code = 0;
-    gguf_utf8(editor->text + at, (size_t)(editor->length - at), &code);
+    utf8_next(editor->text + at, (size_t)(editor->length - at), &code);
     if (code < 0x80)
         return (code >= '0' && code <= '9') || (code >= 'A' && code <= 'Z') ||
                (code >= 'a' && code <= 'z') || code == '_';
-    return code != 0xA0 && code != 0x1680 && !(code >= 0x2000 && code <= 0x200A) &&
-           code != 0x202F && code != 0x205F && code != 0x3000;
+    return !utf8_is_space(code);
 }
 
 static int word_left_of(const struct editor *editor, int at) {

@@ -7,6 +7,7 @@
 #include "compute/base/json_in.h"
 #include "compute/base/json_out.h"
 #include "compute/base/partfile.h"
+#include "compute/base/utf8.h"
 #include "compute/base/why.h"
 #include "compute/file/runfile_extras.h"
 
@@ -145,13 +146,7 @@ static void print_stage_events(struct jsonout *out, const struct run *run, int i
 }
 
 static bool is_text(const char *text, size_t bytes) {
-    for (size_t at = 0; at < bytes;) {
-        size_t length = run_utf8_length(text + at, bytes - at);
-        if (length == 0 || text[at] == '\0')
-            return false;
-        at += length;
-    }
-    return true;
+    return utf8_is_valid(text, bytes) && !memchr(text, '\0', bytes);
 }
 
 static void to_hex(char *out, const char *bytes, size_t count) {

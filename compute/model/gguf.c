@@ -8,6 +8,7 @@
 // therefore never ask for more than a small multiple of the file's own size.
 #include "compute/model/gguf.h"
 
+#include "compute/base/utf8.h"
 #include "compute/base/why.h"
 
 #include <errno.h>
@@ -99,71 +100,7 @@ static double load_f64(const uint8_t *p) {
     return value;
 }
 
-// --- Texts for people ---
-
-size_t gguf_utf8(const char *text, size_t bytes, uint32_t *code) {
-    if (bytes == 0)
-        return 0;
-    const uint8_t *p = (const uint8_t *)text;
-    if (p[0] < 0x80) {
-        *code = p[0];
-        return 1;
-    }
-    size_t length = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-    if (p[0] < 0xc2 || p[0] > 0xf4 || length > bytes)
-        return 0;
-
-    uint32_t value = p[0] & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-        value = value << 6 | (p[i] & 0x3f);
-    }
-    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-    if (value < least[length] || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff))
-        return 0;
-    *code = value;
-    return length;
-}
-
-// Signs that show as themselves and leave the rest of the line alone.
-static bool is_plain_sign(uint32_t code) {
-    if (code < 0x20 || code == '\\' || (code >= 0x7f && code < 0xa0))
-        return false;
-    bool mark = code == 0x61c || code == 0xfeff || (code >= 0x200b && code <= 0x200f) ||
-                (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f);
-    return !mark;
-}
-
-void gguf_printable(char *out, size_t bytes, struct gguf_string text) {
-    if (bytes == 0)
-        return;
-    size_t used = 0, whole = 0; // whole: how much may stay when "..." has to follow
-    size_t at = 0;
-    while (at < text.bytes) {
-        uint32_t code = 0;
-        size_t length = gguf_utf8(text.data + at, text.bytes - at, &code);
-        bool plain = length > 0 && is_plain_sign(code);
-        if (length == 0)
-            length = 1;
-        size_t need = plain ? length : 4 * length;
-        if (need >= bytes - used)
-            break;
-        if (plain) {
-            memcpy(out + used, text.data + at, length);
-        } else {
-            for (size_t i = 0; i < length; i++)
-                snprintf(out + used + 4 * i, 5, "\\x%02x", (unsigned char)text.data[at + i]);
-        }
-        used += need;
-        at += length;
-        if (used + 4 <= bytes)
-            whole = used;
-    }
-    out[used] = '\0';
-    if (at < text.bytes)
-        snprintf(out + whole, bytes - whole, "...");
-}
+// --- Reasons ---
 
 static struct gguf_string string_of(const char *text) {
     return (struct gguf_string){text, strlen(text)};
@@ -288,7 +225,7 @@ static bool take_string(struct cursor *cursor, struct gguf_string *out) {
 
 static bool fail_key(const struct cursor *cursor, const struct key *key, const char *what) {
     char label[LABEL_BYTES];
-    gguf_printable(label, sizeof label, key->name);
+    utf8_printable(label, sizeof label, key->name.data, key->name.bytes);
     return fail(cursor, "key '%s' %s", label, what);
 }
 
@@ -391,7 +328,7 @@ static bool sort_index(const struct cursor *cursor, struct named *index, int cou
     for (int i = 1; i < count; i++) {
         if (compare_named(&index[i - 1], &index[i]) == 0) {
             char label[LABEL_BYTES];
-            gguf_printable(label, sizeof label, index[i].name);
+            utf8_printable(label, sizeof label, index[i].name.data, index[i].name.bytes);
             return fail(cursor, "%s '%s' is there twice", kind, label);
         }
     }
@@ -460,7 +397,7 @@ static bool fail_tensor(const struct cursor *cursor, const struct gguf_tensor *t
 static bool fail_tensor(const struct cursor *cursor, const struct gguf_tensor *tensor,
                         const char *format, ...) {
     char label[LABEL_BYTES], what[WHY_BYTES];
-    gguf_printable(label, sizeof label, tensor->name);
+    utf8_printable(label, sizeof label, tensor->name.data, tensor->name.bytes);
     va_list args;
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
@@ -683,7 +620,8 @@ static struct gguf *create(const char *name, char *why) {
         return NULL;
     }
     const char *slash = strrchr(name, '/');
-    gguf_printable(gguf->name, sizeof gguf->name, string_of(slash && slash[1] ? slash + 1 : name));
+    const char *file = slash && slash[1] ? slash + 1 : name;
+    utf8_printable(gguf->name, sizeof gguf->name, file, strlen(file));
     return gguf;
 }
 
@@ -956,7 +894,7 @@ static void describe_element(const struct key *key, size_t index, char *out, siz
     if (key->element == GGUF_STRING) {
         char text[128];
         struct gguf_string value = key->type == GGUF_ARRAY ? key->strings[index] : key->text;
-        gguf_printable(text, sizeof text, value);
+        utf8_printable(text, sizeof text, value.data, value.bytes);
         snprintf(out, bytes, "\"%s\"", text);
     } else if (key->element == GGUF_BOOL) {
         snprintf(out, bytes, "%s", key->value[index] ? "true" : "false");
@@ -978,7 +916,7 @@ void gguf_describe_key(const struct gguf *gguf, int index, char *out, size_t byt
 
     const struct key *key = &gguf->keys[index];
     char line[1024], name[128], element[160];
-    gguf_printable(name, sizeof name, key->name);
+    utf8_printable(name, sizeof name, key->name.data, key->name.bytes);
     int used = snprintf(line, sizeof line, "%s %s", name, value_rows[key->element].name);
     if (key->type == GGUF_ARRAY)
         used += snprintf(line + used, sizeof line - (size_t)used, "[%zu]", key->count);
@@ -991,8 +929,7 @@ void gguf_describe_key(const struct gguf *gguf, int index, char *out, size_t byt
     // Cut between signs, never inside one.
     size_t whole = 0, length = strlen(line);
     while (whole < length) {
-        uint32_t code;
-        size_t step = gguf_utf8(line + whole, length - whole, &code);
+        size_t step = utf8_length(line + whole, length - whole);
         if (step == 0 || whole + step >= bytes)
             break;
         whole += step;

@@ -94,13 +94,4 @@ bool gguf_array_string(const struct gguf *gguf, const char *key, size_t index,
 // value (cut at `bytes`).
 void gguf_describe_key(const struct gguf *gguf, int index, char *out, size_t bytes);
 
-// `text` for a message or a listing: control bytes, bytes that are no UTF-8, signs
-// that change the direction of text and the backslash become \xNN; what does not
-// fit in `bytes` is cut between signs and ends in "...". Always NUL-terminated.
-void gguf_printable(char *out, size_t bytes, struct gguf_string text);
-
-// Bytes of the well-formed UTF-8 sequence at the start of `text`, 1 to 4; 0 when
-// there is none (bad bytes, a cut or overlong form, a surrogate) or bytes is 0.
-size_t gguf_utf8(const char *text, size_t bytes, uint32_t *code);
-
 #endif

@@ -5,6 +5,7 @@
 // Must not compute with weights (except the scan of the norms).
 #include "compute/model/model.h"
 
+#include "compute/base/utf8.h"
 #include "compute/base/why.h"
 
 #include <inttypes.h>
@@ -34,7 +35,7 @@ static bool fail(const struct reader *reader, const char *format, ...) {
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    gguf_printable(name, sizeof name, (struct gguf_string){reader->name, strlen(reader->name)});
+    utf8_printable(name, sizeof name, reader->name, strlen(reader->name));
     return why_set(reader->why, "%s: %s", name, text);
 }
 
@@ -58,7 +59,7 @@ static bool check_kind(const struct reader *reader) {
     if (!gguf_string(reader->file, "general.architecture", &architecture))
         return fail(reader, "does not say which architecture it has; only \"llama\" works");
     if (!string_is(architecture, "llama")) {
-        gguf_printable(text, sizeof text, architecture);
+        utf8_printable(text, sizeof text, architecture.data, architecture.bytes);
         return fail(reader,
                     "has the architecture \"%s\"; only \"llama\" works (Llama, SmolLM2, "
                     "TinyLlama)",
@@ -163,7 +164,7 @@ static bool check_rope_scaling(const struct reader *reader) {
         return true;
     if (named && !string_is(type, "linear")) {
         char text[TEXT_BYTES];
-        gguf_printable(text, sizeof text, type);
+        utf8_printable(text, sizeof text, type.data, type.bytes);
         return fail(reader, "stretches positions by \"%s\", which is not supported", text);
     }
     // Without a type, a factor means linear (the older key is the same thing).
@@ -343,7 +344,7 @@ static bool check_all_used(const struct reader *reader) {
         char text[TEXT_BYTES];
         struct gguf_string name = gguf_tensor_at(reader->file, i)->name;
         bool bias = name.bytes > 5 && memcmp(name.data + name.bytes - 5, ".bias", 5) == 0;
-        gguf_printable(text, sizeof text, name);
+        utf8_printable(text, sizeof text, name.data, name.bytes);
         return fail(reader, "has the %s %s, which this program does not compute; use another model",
                     bias ? "bias" : "tensor", text);
     }
@@ -380,7 +381,7 @@ static void read_name(const struct reader *reader) {
     struct gguf_string name;
     if (!gguf_string(reader->file, "general.name", &name) || name.bytes == 0)
         name = (struct gguf_string){reader->name, strlen(reader->name)};
-    gguf_printable(model->name, sizeof model->name, name);
+    utf8_printable(model->name, sizeof model->name, name.data, name.bytes);
     snprintf(model->weights, sizeof model->weights, "file");
 }
 

@@ -10,6 +10,7 @@
 // and a vocabulary made so that its hashes collide is refused.
 #include "compute/model/tokenizer.h"
 
+#include "compute/base/utf8.h"
 #include "compute/base/why.h"
 
 #include <inttypes.h>
@@ -121,7 +122,7 @@ static bool check_model(const struct gguf *file, char *why) {
                        gguf_name(file));
     if (model.bytes == 5 && memcmp(model.data, "llama", 5) == 0)
         return true;
-    gguf_printable(name, sizeof name, model);
+    utf8_printable(name, sizeof name, model.data, model.bytes);
     return why_set(why, "%s: has the tokenizer \"%s\"; only \"llama\" (SentencePiece) works so far",
                    gguf_name(file), name);
 }
@@ -223,7 +224,7 @@ static bool read_piece(struct tokenizer *tokenizer, const struct gguf *file, int
     gguf_array_float(file, "tokenizer.ggml.scores", (size_t)id, &score);
     gguf_array_int(file, "tokenizer.ggml.token_type", (size_t)id, &type);
     char name[NAME_BYTES];
-    gguf_printable(name, sizeof name, piece);
+    utf8_printable(name, sizeof name, piece.data, piece.bytes);
     if (isnan(score))
         return why_set(why, "%s: token %d (\"%s\") has a score that is not a number",
                        gguf_name(file), id, name);
@@ -476,8 +477,7 @@ static void split_text(struct encoder *encoder) {
     size_t at = 0;
     int count = 0;
     while (at < encoder->text_bytes) {
-        uint32_t code;
-        size_t bytes = gguf_utf8(encoder->text + at, encoder->text_bytes - at, &code);
+        size_t bytes = utf8_length(encoder->text + at, encoder->text_bytes - at);
         if (bytes == 0)
             bytes = 1;
         int32_t id = find_piece(encoder->tokenizer, encoder->text + at, bytes);

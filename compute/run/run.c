@@ -4,6 +4,7 @@
 // is check_pass: the one place that knows which pass may follow which.
 #include "compute/run/run.h"
 
+#include "compute/base/utf8.h"
 #include "compute/base/why.h"
 
 #include <inttypes.h>
@@ -28,29 +29,11 @@ enum { INFO_TEXTS = sizeof(info_texts) / sizeof(info_texts[0]) };
 
 // --- Text ---
 
-size_t run_utf8_length(const char *text, size_t bytes) {
-    const unsigned char *u = (const unsigned char *)text;
-    if (bytes == 0)
-        return 0;
-    if (u[0] < 0x80)
-        return 1;
-    size_t length = u[0] >= 0xf0 ? 4 : u[0] >= 0xe0 ? 3 : 2;
-    // C0, C1 and F5.. can only begin overlong forms or what lies past U+10FFFF.
-    if (u[0] < 0xc2 || u[0] > 0xf4 || bytes < length)
-        return 0;
-    for (size_t i = 1; i < length; i++) {
-        if ((u[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    bool overlong = (u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xf0 && u[1] < 0x90);
-    bool surrogate = u[0] == 0xed && u[1] >= 0xa0;
-    bool too_large = u[0] == 0xf4 && u[1] >= 0x90;
-    return overlong || surrogate || too_large ? 0 : length;
-}
-
-static bool is_printable(const char *text, size_t length) {
-    unsigned char first = (unsigned char)text[0];
-    return length > 0 && first >= 0x20 && first != 0x7f;
+// Bytes of the printable character at the start of `text`; 0 if there is none.
+static size_t printable_length(const char *text, size_t bytes) {
+    uint32_t code;
+    size_t length = utf8_next(text, bytes, &code);
+    return length > 0 && !utf8_is_control(code) ? length : 0;
 }
 
 static void repair_texts(struct run_info *info) {
@@ -59,8 +42,8 @@ static void repair_texts(struct run_info *info) {
         text[info_texts[i].bytes - 1] = '\0';
         size_t bytes = strlen(text);
         for (size_t at = 0; at < bytes;) {
-            size_t length = run_utf8_length(text + at, bytes - at);
-            if (!is_printable(text + at, length)) {
+            size_t length = printable_length(text + at, bytes - at);
+            if (length == 0) {
                 text[at] = '?';
                 length = 1;
             }
@@ -79,24 +62,14 @@ static bool check_texts(const struct run_info *info, char *why) {
             return why_set(why, "run: %s has no end within its %zu bytes", info_texts[i].name,
                            bytes);
         for (size_t at = 0; at < bytes;) {
-            size_t length = run_utf8_length(text + at, bytes - at);
-            if (!is_printable(text + at, length))
+            size_t length = printable_length(text + at, bytes - at);
+            if (length == 0)
                 return why_set(why, "run: %s is not printable UTF-8 at byte %zu",
                                info_texts[i].name, at);
             at += length;
         }
     }
     return true;
-}
-
-// Where a token's text is cut: never inside a UTF-8 sequence, if it holds any.
-static size_t kept_bytes(const char *text, size_t bytes) {
-    if (bytes <= RUN_TOKEN_BYTES)
-        return bytes;
-    size_t kept = RUN_TOKEN_BYTES;
-    while (kept > RUN_TOKEN_BYTES - 4 && ((unsigned char)text[kept] & 0xc0) == 0x80)
-        kept--;
-    return ((unsigned char)text[kept] & 0xc0) == 0x80 ? RUN_TOKEN_BYTES : kept;
 }
 
 // --- Creation ---
@@ -215,7 +188,7 @@ struct token_text {
 static bool append_token(struct run *run, int32_t id, struct token_text text, bool is_control,
                          char *why) {
     int index = run->prompt_count + run->answer_count;
-    size_t kept = text.text ? kept_bytes(text.text, text.bytes) : 0;
+    size_t kept = text.text ? utf8_cut(text.text, text.bytes, RUN_TOKEN_BYTES) : 0;
     if (!text.text && text.bytes > 0)
         return why_set(why, "run: token %d has %zu bytes of text but no text", index, text.bytes);
     if (index >= run->token_capacity || kept > run->text_capacity - run->text_used)

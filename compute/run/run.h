@@ -215,8 +215,4 @@ int run_events(const struct run *run);
 int64_t run_event_ns(const struct run *run, int event);
 int run_event_at(const struct run *run, int64_t t_ns); // last event <= t, -1 before 0
 
-// Length (1 .. 4) of the UTF-8 sequence that `text` begins with; 0 if it is none
-// or is cut short by `bytes`.
-size_t run_utf8_length(const char *text, size_t bytes);
-
 #endif

@@ -1,8 +1,8 @@
-// UTF-8 to clusters that are safe to draw: a character with its combining marks.
-// Whatever bytes come in, what comes out is visible and harmless: broken bytes are
-// U+FFFD, tab and newline their signs, invisible format characters nothing; other
-// control characters come through for a box with their number.
-// Not a full Unicode segmentation: enough to cut and to choose fonts by.
+// UTF-8 to clusters that are safe to draw: what a reader takes for one character, as
+// UAX #29 says, and the script it is shaped by. Whatever bytes come in, what comes out
+// is visible and harmless: broken bytes are U+FFFD, tab and newline their signs,
+// invisible format characters nothing; other control characters come through for a box
+// with their number. CR and LF are two clusters, since each is drawn.
 #ifndef RENDER_PIXEL_CLUSTER_H
 #define RENDER_PIXEL_CLUSTER_H
 
@@ -13,7 +13,7 @@
 enum { CLUSTER_MAX = 8, CLUSTER_UTF8_BYTES = 4 * CLUSTER_MAX + 1 };
 
 struct cluster {
-    uint32_t chars[CLUSTER_MAX]; // code points; more marks begin a cluster of their own
+    uint32_t chars[CLUSTER_MAX]; // code points; what is more begins a cluster of its own
     int count;                   // 0: nothing visible
     uint8_t script;              // 0, or a script that needs shaping: cluster_script
 };
@@ -26,18 +26,9 @@ struct cluster_script {
 // Reads the next cluster; returns the bytes taken, 0 only when bytes is 0.
 size_t cluster_next(struct cluster *out, const char *utf8, size_t bytes);
 
-// True for what no font draws: U+0000 .. U+001F, U+007F .. U+009F.
-bool cluster_is_control(uint32_t character);
-
 // True for joiners and variation selectors: a font need not have them.
 bool cluster_is_joiner(uint32_t character);
 
 const struct cluster_script *cluster_script(uint8_t script); // 0 < script, from a cluster
-
-// Writes one character, 1 to 4 bytes, no terminating NUL; returns their count.
-size_t cluster_encode(char out[4], uint32_t character);
-
-// `bytes`, or a little less, so that no character is cut in half at `limit`.
-size_t cluster_cut(const char *utf8, size_t bytes, size_t limit);
 
 #endif

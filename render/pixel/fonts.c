@@ -3,6 +3,8 @@
 // the answer is kept, "none" as well: a vocabulary repeats its characters.
 #include "render/pixel/fonts.h"
 
+#include "compute/base/utf8.h"
+
 #include <fontconfig/fontconfig.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -307,7 +309,7 @@ static int pick_from_chain(struct fonts *fonts, enum text_face face, int px,
 }
 
 int fonts_pick(struct fonts *fonts, enum text_face face, int px, const struct cluster *cluster) {
-    if (cluster_is_control(cluster->chars[0]))
+    if (utf8_is_control(cluster->chars[0]))
         return -1;
     int file = pick_from_chain(fonts, face, px, cluster);
     // Of a letter with marks, the last mark is likely the rarest.

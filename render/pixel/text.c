@@ -3,6 +3,7 @@
 // them into one buffer around a common baseline and crops it to the ink.
 #include "render/pixel/text.h"
 
+#include "compute/base/utf8.h"
 #include "render/pixel/cluster.h"
 #include "render/pixel/fonts.h"
 
@@ -217,7 +218,7 @@ static uint8_t space_script(uint8_t before, const char *utf8, size_t bytes) {
 
 static void lay_out(struct text *text, enum text_face face, int px, const char *utf8,
                     size_t bytes) {
-    bytes = cluster_cut(utf8, bytes, TEXT_MAX_BYTES);
+    bytes = utf8_cut(utf8, bytes, TEXT_MAX_BYTES);
     text->char_count = text->run_count = 0;
     bool in_cells = text_is_in_cells(face);
     uint8_t script = 0;
@@ -246,7 +247,7 @@ static TTF_Font *prepare_run(struct text *text, const struct run *run, int px) {
     TTF_SetFontDirection(font, script->is_rtl ? TTF_DIRECTION_RTL : TTF_DIRECTION_LTR);
     size_t bytes = 0;
     for (int i = 0; i < run->count; i++)
-        bytes += cluster_encode(text->run_utf8 + bytes, text->chars[run->first + i]);
+        bytes += utf8_encode(text->run_utf8 + bytes, text->chars[run->first + i]);
     text->run_utf8[bytes] = '\0';
     return font;
 }
@@ -305,7 +306,7 @@ struct text_cell text_next_cell(struct text *text, enum text_face face, int px, 
 
 static int width_of_bytes(struct text *text, enum text_face face, int px, const char *utf8,
                           size_t bytes) {
-    bytes = cluster_cut(utf8, bytes, TEXT_MAX_BYTES);
+    bytes = utf8_cut(utf8, bytes, TEXT_MAX_BYTES);
     if (!text_is_in_cells(face))
         return width_of(text, face, px, utf8, bytes);
     // The sum of cells that are nearly always known: a number that changes with
@@ -355,7 +356,7 @@ int text_fit(struct text *text, char *out, size_t out_bytes, enum text_face face
     uint16_t ends[TEXT_MAX_BYTES + 1] = {0};
     int count = 1;
     size_t room = out_bytes - sizeof ellipsis;
-    bytes = cluster_cut(utf8, bytes, TEXT_MAX_BYTES - sizeof ellipsis);
+    bytes = utf8_cut(utf8, bytes, TEXT_MAX_BYTES - sizeof ellipsis);
     struct cluster cluster;
     for (size_t at = 0, used; (used = cluster_next(&cluster, utf8 + at, bytes - at)) > 0;) {
         at += used;

@@ -4,6 +4,7 @@
 // small lesson, {two bytes of place, one byte} each, so that without seeds, too, more
 // than the outermost braces is reached.
 #include "app/lesson/lesson.h"
+#include "compute/base/utf8.h"
 #include "compute/file/schedule.h"
 #include "tests/app/lesson/small_lesson.h"
 
@@ -21,7 +22,7 @@ static void must(bool holds) {
 static void check_text(const char *text) {
     bool in_term = false;
     for (size_t length = strlen(text), sign; length > 0; text += sign, length -= sign) {
-        sign = run_utf8_length(text, length);
+        sign = utf8_length(text, length);
         must(sign > 0);
         bool is_begin = *text == LESSON_TERM_BEGIN, is_end = *text == LESSON_TERM_END;
         must(!(is_begin && in_term) && !(is_end && !in_term));

@@ -3,6 +3,7 @@
 #include "app/picture/lab/parts.h"
 
 #include "app/picture/scene/scene.h"
+#include "compute/base/utf8.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -20,11 +21,9 @@ static const char MINUS[] = "\xE2\x88\x92";
 // What cannot be drawn becomes a question mark: file names and reasons come from outside.
 static void make_drawable(char *text) {
     for (size_t i = 0, left = strlen(text); left > 0;) {
-        size_t length = run_utf8_length(text + i, left);
-        unsigned char byte = (unsigned char)text[i];
-        bool is_control = byte < 0x20 || byte == 0x7F ||
-                          (length == 2 && byte == 0xC2 && (unsigned char)text[i + 1] < 0xA0);
-        if (length == 0 || is_control) {
+        uint32_t code = 0;
+        size_t length = utf8_next(text + i, left, &code);
+        if (length == 0 || utf8_is_control(code)) {
             text[i] = '?';
             length = 1;
         }
@@ -39,9 +38,7 @@ void lab_say(char *out, size_t bytes, const char *format, ...) {
     int length = vsnprintf(out, bytes, format, args);
     va_end(args);
     if (length >= 0 && (size_t)length >= bytes && bytes >= sizeof ELLIPSIS) {
-        size_t cut = bytes - sizeof ELLIPSIS;
-        while (cut > 0 && ((unsigned char)out[cut] & 0xC0) == 0x80)
-            cut--;
+        size_t cut = utf8_cut(out, bytes - 1, bytes - sizeof ELLIPSIS);
         memcpy(out + cut, ELLIPSIS, sizeof ELLIPSIS);
     }
     make_drawable(out);

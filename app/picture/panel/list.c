@@ -2,7 +2,7 @@
 // clock's marks) and the glossary (terms, the focused one explained above).
 #include "app/picture/panel/parts.h"
 
-#include "compute/model/gguf.h"
+#include "compute/base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static void put_token(char *out, size_t bytes, const struct panel_seen *seen, in
         return;
     }
     char safe[PANEL_WORD_BYTES];
-    gguf_printable(safe, sizeof safe, (struct gguf_string){text + skip, length - skip});
+    utf8_printable(safe, sizeof safe, text + skip, length - skip);
     if (run->tokens[token].is_control)
         snprintf(out, bytes, "%s", safe);
     else

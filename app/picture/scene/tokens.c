@@ -3,21 +3,13 @@
 // shown as hex until the byte that completes them has come.
 #include "app/picture/scene/parts.h"
 
+#include "compute/base/utf8.h"
+
 #include <stdio.h>
 #include <string.h>
 
 static const char LEAD[] = "\xE2\x96\x81"; // U+2581, SentencePiece's space
 enum { LEAD_BYTES = 3, MAX_SEQUENCE = 4 };
-
-static bool is_valid_utf8(const char *s, size_t n) {
-    for (size_t i = 0; i < n;) {
-        size_t bytes = run_utf8_length(s + i, n - i);
-        if (bytes == 0)
-            return false;
-        i += bytes;
-    }
-    return true;
-}
 
 // Appends `n` bytes at `at`, keeping room for an ellipsis; false when cut.
 static bool append(struct view_token *out, size_t *at, const char *s, size_t n) {
@@ -33,23 +25,19 @@ static bool append(struct view_token *out, size_t *at, const char *s, size_t n) 
 }
 
 // What stands for a white space or control character, NULL = itself.
-static const char *sign_of(const unsigned char *s, size_t bytes) {
-    if (bytes == LEAD_BYTES && memcmp(s, LEAD, LEAD_BYTES) == 0)
-        return "\xE2\x90\xA3"; // open box
-    if (bytes == 2 && s[0] == 0xC2 && s[1] < 0xA0)
-        return "\xE2\x90\xA6"; // C1 control: symbol for "no such character"
-    if (bytes != 1 || (s[0] > 0x20 && s[0] != 0x7F))
-        return NULL;
-    switch (s[0]) {
+static const char *sign_of(uint32_t code) {
+    switch (code) {
+    case 0x2581: // SentencePiece's space
     case ' ':
-        return "\xE2\x90\xA3";
+        return "\xE2\x90\xA3"; // open box
     case '\n':
     case '\r':
         return "\xE2\x8F\x8E"; // return symbol
     case '\t':
         return "\xE2\x87\xA5"; // rightwards arrow to bar
     default:
-        return "\xE2\x90\xA6";
+        // Symbol for "no such character".
+        return utf8_is_control(code) ? "\xE2\x90\xA6" : NULL;
     }
 }
 
@@ -76,8 +64,9 @@ static void put_text(struct view_token *out, const unsigned char *s, size_t n) {
         i = 1;
     }
     for (; i < n;) {
-        size_t bytes = run_utf8_length((const char *)s + i, n - i);
-        const char *sign = sign_of(s + i, bytes);
+        uint32_t code = 0;
+        size_t bytes = utf8_next((const char *)s + i, n - i, &code);
+        const char *sign = sign_of(code);
         is_blank = is_blank && sign != NULL;
         const char *piece = sign ? sign : (const char *)s + i;
         if (!append(out, &at, piece, sign ? strlen(sign) : bytes))
@@ -115,7 +104,7 @@ static void join_bytes(struct view *view, const struct run *run, int last) {
         memmove(joined + 1, joined, (size_t)count);
         joined[0] = (unsigned char)s[0];
         count++;
-        if (run_utf8_length((const char *)joined, (size_t)count) != (size_t)count)
+        if (utf8_length((const char *)joined, (size_t)count) != (size_t)count)
             continue;
         for (int i = 1; i < count; i++)
             snprintf(view->tokens[last - i].text, VIEW_TOKEN_BYTES, "\xE2\x8B\xAF");
@@ -129,7 +118,7 @@ void scene_token(struct view_token *out, const char *text, size_t bytes, bool is
     *out = (struct view_token){.look = TOKEN_WORD};
     if (is_control)
         put_control(out, text, bytes);
-    else if (bytes > 0 && is_valid_utf8(text, bytes))
+    else if (bytes > 0 && utf8_is_valid(text, bytes))
         put_text(out, (const unsigned char *)text, bytes);
     else
         put_hex(out, (const unsigned char *)text, bytes);

@@ -4,17 +4,12 @@
 // how much there is above and below, in rows that are kept free for it.
 #include "render/paint/panel/parts.h"
 
+#include "compute/base/utf8.h"
+
 #include <string.h>
 
 static int clamp(int value, int low, int high) {
     return value < low ? low : value > high ? high : value;
-}
-
-static int characters(const char *utf8) {
-    int count = 0;
-    for (; *utf8 != '\0'; utf8++)
-        count += ((unsigned char)*utf8 & 0xC0) != 0x80;
-    return count;
 }
 
 // Beside an explanation the list is small print; alone it is what is to be read, if
@@ -24,7 +19,7 @@ static int list_px(const struct panel_plan *plan) {
     const struct panel *panel = plan->panel;
     int time = 0, words = 0;
     for (int i = 0; i < panel->line_count; i++) {
-        int t = characters(panel->lines[i].time), w = characters(panel->lines[i].text);
+        int t = utf8_count(panel->lines[i].time), w = utf8_count(panel->lines[i].text);
         time = t > time ? t : time;
         words = w > words ? w : words;
     }
@@ -46,7 +41,7 @@ int paint_panel_want_list(const struct panel_plan *plan, int lines) {
 static int time_width(const struct panel_plan *plan, int px) {
     int most = 0;
     for (int i = 0; i < plan->panel->line_count; i++) {
-        int count = characters(plan->panel->lines[i].time);
+        int count = utf8_count(plan->panel->lines[i].time);
         most = count > most ? count : most;
     }
     return most * text_width_px(plan->paint->text, FACE_MONO, px, "0");

@@ -2,6 +2,7 @@
 // its title and values wear accents: those are read on the ground alone.
 #include "render/paint/panel/panel.h"
 
+#include "compute/base/utf8.h"
 #include "render/paint/panel/parts.h"
 
 #include <string.h>
@@ -42,17 +43,15 @@ static bool has(struct rect rect, int x, int y) {
 
 // The whole term around its byte `at`: the row may hold only its end.
 static void copy_term(char out[40], const char *utf8, int at) {
-    int begin = at, count = 0;
+    int begin = at;
     while (begin > 0 && utf8[begin - 1] != PANEL_TERM_BEGIN)
         begin--;
-    for (int i = begin; utf8[i] != '\0' && utf8[i] != PANEL_TERM_END; i++) {
-        if (count >= 39)
-            break;
-        out[count++] = utf8[i] == '\n' ? ' ' : utf8[i];
-    }
-    while (count > 0 && ((unsigned char)out[count - 1] & 0xC0) == 0x80 && count >= 38)
-        count--; // a character cut in half
-    out[count] = '\0';
+    static const char end[] = {PANEL_TERM_END, '\0'};
+    const char *term = utf8 + begin;
+    size_t bytes = utf8_cut(term, strcspn(term, end), 39);
+    for (size_t i = 0; i < bytes; i++)
+        out[i] = term[i] == '\n' ? ' ' : term[i];
+    out[bytes] = '\0';
 }
 
 static bool hit_term(struct panel_hit *hit, const struct panel_plan *plan,

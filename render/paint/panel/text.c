@@ -3,6 +3,8 @@
 // glossary word is found by measuring what stands before it.
 #include "render/paint/panel/parts.h"
 
+#include "compute/base/utf8.h"
+
 #include <string.h>
 
 int paint_panel_lines(const struct panel_plan *plan, const struct panel_words *words, int width_px,
@@ -71,9 +73,7 @@ static void write_row(char out[WRAP_LINE_BYTES + 4], const struct panel_plan *pl
         memcpy(out + count, ELLIPSIS, sizeof ELLIPSIS);
         if (count == 0 || text_width_px(text, row->face, row->px, out) <= row->rect.w)
             return;
-        do
-            count--;
-        while (count > 0 && ((unsigned char)out[count] & 0xC0) == 0x80);
+        count = (int)utf8_before(out, (size_t)count);
         while (count > 0 && out[count - 1] == ' ')
             count--;
     }

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "app/lesson/lesson.h"
+#include "compute/base/utf8.h"
 #include "compute/file/schedule.h"
 #include "tests/compute/run/random_run.h"
 
@@ -232,7 +233,7 @@ static int shown_chars(const char *text) {
 static void check_text(const char *text, bool may_be_marked, const char *what) {
     bool in_term = false;
     for (size_t length = strlen(text); *text;) {
-        size_t sign = run_utf8_length(text, length);
+        size_t sign = utf8_length(text, length);
         if (sign == 0)
             fail_msg("%s: broken UTF-8", what);
         bool is_begin = *text == LESSON_TERM_BEGIN, is_end = *text == LESSON_TERM_END;

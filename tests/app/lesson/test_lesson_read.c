@@ -9,6 +9,7 @@
 
 #include "app/lesson/lesson.h"
 #include "app/lesson/text.h"
+#include "compute/base/utf8.h"
 #include "tests/app/lesson/small_lesson.h"
 #include "tests/compute/run/random_run.h"
 
@@ -364,7 +365,7 @@ static void a_text_cut_to_any_size_is_whole_utf8_with_closed_marks(void **state)
         int open = 0;
         assert_true(length < bytes);
         for (size_t at = 0; at < length;) {
-            size_t sign = run_utf8_length(out + at, length - at);
+            size_t sign = utf8_length(out + at, length - at);
             assert_true(sign > 0);
             open += (out[at] == LESSON_TERM_BEGIN) - (out[at] == LESSON_TERM_END);
             assert_in_range(open, 0, 1);

@@ -9,6 +9,7 @@
 
 #include "app/lesson/values.h"
 #include "app/picture/scene/scene.h"
+#include "compute/base/utf8.h"
 #include "compute/file/schedule.h"
 #include "tests/compute/run/random_run.h"
 
@@ -363,7 +364,7 @@ static void a_cut_never_goes_through_a_character(void **state) {
 
 static bool is_utf8_line(const char *text) {
     for (size_t length = strlen(text); *text;) {
-        size_t sign = run_utf8_length(text, length);
+        size_t sign = utf8_length(text, length);
         if (sign == 0 || (unsigned char)*text < 0x20 || *text == 0x7f)
             return false;
         text += sign;

@@ -10,6 +10,7 @@
 
 #include "app/picture/lab/lab.h"
 #include "app/picture/panel/panel.h"
+#include "compute/base/utf8.h"
 #include "tests/compute/run/random_run.h"
 
 #include <math.h>
@@ -184,7 +185,7 @@ static const struct plot_point *ring_of(const struct plot *plot) {
 static void check_text(const char *text, size_t bytes) {
     assert_non_null(memchr(text, '\0', bytes));
     for (size_t i = 0, left = strlen(text); left > 0;) {
-        size_t length = run_utf8_length(text + i, left);
+        size_t length = utf8_length(text + i, left);
         assert_true(length > 0);
         assert_true((unsigned char)text[i] >= 0x20 && text[i] != 0x7F);
         i += length;

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "compute/base/utf8.h"
 #include "tests/app/picture/panel_fixture.h"
 
 #include <stdio.h>
@@ -131,7 +132,7 @@ static void check_text(const char *text, size_t capacity) {
     assert_true(length < capacity);
     bool in_term = false;
     for (size_t i = 0; i < length;) {
-        size_t bytes = run_utf8_length(text + i, length - i);
+        size_t bytes = utf8_length(text + i, length - i);
         if (bytes == 0)
             fail_msg("broken UTF-8 in \"%s\"", text);
         unsigned char sign = (unsigned char)text[i];

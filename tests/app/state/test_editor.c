@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "app/state/editor.h"
-#include "compute/run/run.h"
+#include "compute/base/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,8 +29,7 @@ static void assert_sound(const struct editor *e) {
     assert_true(is_boundary(e->text, e->cursor));
     assert_in_range(e->undo_count, 0, EDITOR_UNDO);
     for (size_t at = 0; at < (size_t)e->length;) {
-        // compute/run/run.c has its own reader of UTF-8, the editor uses another.
-        size_t bytes = run_utf8_length(e->text + at, (size_t)e->length - at);
+        size_t bytes = utf8_length(e->text + at, (size_t)e->length - at);
         if (bytes == 0)
             fail_msg("bad byte %02x at %zu", (unsigned char)e->text[at], at);
         assert_true(bytes > 1 || (unsigned char)e->text[at] >= 0x20);

@@ -888,84 +888,6 @@ static void a_file_larger_than_the_memory_is_refused_before_it_is_read(void **st
     unlink(path);
 }
 
-// --- Texts ---
-
-static void printable_texts_are_escaped_and_cut_between_signs(void **state) {
-    (void)state;
-    static const struct {
-        const char *text;
-        size_t text_bytes, out_bytes;
-        const char *wanted;
-    } cases[] = {
-        {"plain", 5, 20, "plain"},
-        {"plain", 5, 6, "plain"},
-        {"plain", 5, 5, "p..."},
-        {"a\nb\x7f", 4, 40, "a\\x0ab\\x7f"},
-        {"nul\0x", 5, 40, "nul\\x00x"},
-        {"back\\slash", 10, 40, "back\\x5cslash"},
-        {"\xc3\xa9t\xc3\xa9", 5, 40, "\xc3\xa9t\xc3\xa9"},
-        {"\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 8, 8, "\xc3\xa9\xc3\xa9..."},
-        {"\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 8, 7, "\xc3\xa9..."},
-        {"\xc3", 1, 40, "\\xc3"},
-        {"\xe2\x80\xae", 3, 40, "\\xe2\\x80\\xae"}, // turns the text around
-        {"\xc2\x9b", 2, 40, "\\xc2\\x9b"},          // a terminal's control sign
-        {"\xed\xa0\x80", 3, 40, "\\xed\\xa0\\x80"}, // half of a surrogate pair
-        {"\n\n\n\n", 4, 10, "\\x0a..."},
-        {"\n", 1, 4, "..."},
-        {"ab", 2, 2, "."},
-        {"", 0, 1, ""},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char *out = malloc(cases[i].out_bytes);
-        assert_non_null(out);
-        gguf_printable(out, cases[i].out_bytes,
-                       (struct gguf_string){cases[i].text, cases[i].text_bytes});
-        if (strcmp(out, cases[i].wanted) != 0)
-            fail_msg("case %zu: wanted '%s', got '%s'", i, cases[i].wanted, out);
-        free(out);
-    }
-}
-
-static void utf8_sequences_are_told_from_bad_bytes(void **state) {
-    (void)state;
-    static const struct {
-        const char *text;
-        size_t bytes, length;
-        uint32_t code;
-    } cases[] = {
-        {"a", 1, 1, 'a'},
-        {"", 0, 0, 0},
-        {"\xc2\x80", 2, 2, 0x80},
-        {"\xdf\xbf", 2, 2, 0x7ff},
-        {"\xe0\xa0\x80", 3, 3, 0x800},
-        {"\xef\xbf\xbf", 3, 3, 0xffff},
-        {"\xf0\x90\x80\x80", 4, 4, 0x10000},
-        {"\xf4\x8f\xbf\xbf", 4, 4, 0x10ffff},
-        {"\xf4\x90\x80\x80", 4, 0, 0}, // above the last
-        {"\xc1\xbf", 2, 0, 0},         // overlong
-        {"\xe0\x9f\xbf", 3, 0, 0},     // overlong
-        {"\xf0\x8f\xbf\xbf", 4, 0, 0}, // overlong
-        {"\xed\xa0\x80", 3, 0, 0},     // surrogates
-        {"\xed\xbf\xbf", 3, 0, 0},
-        {"\xee\x80\x80", 3, 3, 0xe000},
-        {"\x80", 1, 0, 0},
-        {"\xff", 1, 0, 0},
-        {"\xe2\x82", 2, 0, 0},     // cut
-        {"\xe2\x82\x41", 3, 0, 0}, // broken off
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        uint32_t code = 0;
-        char *text = malloc(cases[i].bytes + 1);
-        assert_non_null(text);
-        memcpy(text, cases[i].text, cases[i].bytes);
-        text[cases[i].bytes] = (char)0x80; // must not be looked at
-        size_t length = gguf_utf8(text, cases[i].bytes, &code);
-        if (length != cases[i].length || code != cases[i].code)
-            fail_msg("case %zu: %zu bytes, code %" PRIx32, i, length, code);
-        free(text);
-    }
-}
-
 static void keys_are_described_in_one_line(void **state) {
     (void)state;
     struct gguf_builder builder;
@@ -1095,8 +1017,6 @@ int main(void) {
         cmocka_unit_test(what_is_no_regular_file_is_refused_without_waiting),
         cmocka_unit_test(other_kinds_of_files_are_named),
         cmocka_unit_test(a_file_larger_than_the_memory_is_refused_before_it_is_read),
-        cmocka_unit_test(printable_texts_are_escaped_and_cut_between_signs),
-        cmocka_unit_test(utf8_sequences_are_told_from_bad_bytes),
         cmocka_unit_test(keys_are_described_in_one_line),
         cmocka_unit_test(tensor_types_have_names),
         cmocka_unit_test(files_by_others_are_read_or_refused_as_they_should_be),

@@ -537,39 +537,6 @@ static void token_texts_are_cut_at_64_bytes_between_characters(void **state) {
     }
 }
 
-static void utf8_lengths_follow_the_standard(void **state) {
-    (void)state;
-    const struct {
-        const char *text;
-        size_t bytes, length;
-    } rows[] = {
-        {"", 0, 0},
-        {"a", 1, 1},
-        {"\0", 1, 1},
-        {"\x7f", 1, 1},
-        {"\x80", 1, 0},
-        {"\xc2\x80", 2, 2},
-        {"\xc1\xbf", 2, 0}, // overlong
-        {"\xc3", 1, 0},     // cut
-        {"\xc3(", 2, 0},
-        {"\xe0\xa0\x80", 3, 3},
-        {"\xe0\x9f\xbf", 3, 0}, // overlong
-        {"\xed\x9f\xbf", 3, 3},
-        {"\xed\xa0\x80", 3, 0}, // surrogate
-        {"\xe2\x96\x81", 2, 0}, // cut by bytes
-        {"\xf0\x90\x80\x80", 4, 4},
-        {"\xf0\x8f\xbf\xbf", 4, 0}, // overlong
-        {"\xf4\x8f\xbf\xbf", 4, 4}, // U+10FFFF
-        {"\xf4\x90\x80\x80", 4, 0},
-        {"\xf5\x80\x80\x80", 4, 0},
-        {"\xff", 1, 0},
-    };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if (run_utf8_length(rows[i].text, rows[i].bytes) != rows[i].length)
-            fail_msg("row %zu", i);
-    }
-}
-
 // One field of an engine_run and a value that it must not have. What lies in an
 // array is named by the array's item.
 static const struct wrong_field {
@@ -1050,7 +1017,6 @@ int main(void) {
         cmocka_unit_test(a_wrong_info_is_refused_by_the_name_of_its_field),
         cmocka_unit_test(info_texts_are_made_printable),
         cmocka_unit_test(token_texts_are_cut_at_64_bytes_between_characters),
-        cmocka_unit_test(utf8_lengths_follow_the_standard),
         cmocka_unit_test(a_run_with_one_wrong_field_is_refused),
         cmocka_unit_test(a_run_without_a_cache_begins_every_pass_at_column_0),
         cmocka_unit_test(without_a_cache_the_laws_hold_too),

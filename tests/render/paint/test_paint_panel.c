@@ -652,6 +652,36 @@ static void an_underlined_word_is_found_by_its_name(void **state) {
     }
 }
 
+// The name has room for 39 bytes; letters of two bytes leave one of them free.
+static void a_name_too_long_for_the_answer_ends_with_a_whole_letter(void **state) {
+    (void)state;
+    enum { ROOM = sizeof((struct panel_hit *)0)->term - 1 };
+    lay_out(1920, 1080, LAYOUT_STAGE, 0);
+    for (int letters = ROOM / 2; letters <= ROOM / 2 + 1; letters++) {
+        sample_panel(&panel, SAMPLE_STEP);
+        char *at = panel.blocks[0].text, wanted[ROOM + 1] = "";
+        *at++ = PANEL_TERM_BEGIN;
+        for (int i = 0; i < letters; i++)
+            at = stpcpy(at, "\xC3\xA9");
+        *at++ = PANEL_TERM_END;
+        *at = '\0';
+        memcpy(wanted, panel.blocks[0].text + 1, ROOM / 2 * 2);
+        draw(&list);
+        int found = 0;
+        for (int k = 0; k < list.count; k++) {
+            struct rect line = list.cmds[k].rect;
+            if (list.cmds[k].kind != CMD_FILL ||
+                list.cmds[k].color != paint.theme->colors[COLOR_READ])
+                continue;
+            struct panel_hit on = hit(line.x + line.w / 2, line.y - layout.floor_px / 2);
+            assert_int_equal(on.part, PANEL_TERM);
+            assert_string_equal(on.term, wanted);
+            found++;
+        }
+        assert_in_range(found, 1, 2); // a long one is broken over two lines
+    }
+}
+
 static void a_click_sets_the_cursor_between_characters(void **state) {
     (void)state;
     lay_out(1280, 720, LAYOUT_STAGE, 0);
@@ -908,6 +938,7 @@ int main(void) {
         cmocka_unit_test(every_drawn_line_is_hit_by_its_row),
         cmocka_unit_test(above_and_below_add_up_to_the_whole_list),
         cmocka_unit_test(an_underlined_word_is_found_by_its_name),
+        cmocka_unit_test(a_name_too_long_for_the_answer_ends_with_a_whole_letter),
         cmocka_unit_test(a_click_sets_the_cursor_between_characters),
         cmocka_unit_test(the_cursor_is_always_in_sight),
         cmocka_unit_test(either_half_of_a_switch_is_hit_where_its_words_are),

@@ -1,0 +1,67 @@
+// UTF-8 and what Unicode says of characters: the one decoder, cutting without halves,
+// texts made safe to print, classes of characters and the boundaries of what a reader
+// takes for one character (UAX #29, from utf8proc). All texts here may hold anything,
+// NUL included; nothing is read past `bytes`.
+#ifndef COMPUTE_BASE_UTF8_H
+#define COMPUTE_BASE_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// What stands for bytes that are no UTF-8.
+enum { UTF8_REPLACEMENT = 0xFFFD };
+
+// Bytes of the well-formed sequence at the start of `text`, 1 to 4, and its code
+// point; 0 when there is none (stray, cut or overlong bytes, a surrogate, beyond
+// U+10FFFF) or `bytes` is 0, and *code is as it was then.
+size_t utf8_next(const char *text, size_t bytes, uint32_t *code);
+
+// The same where the code point doesn't matter.
+size_t utf8_length(const char *text, size_t bytes);
+
+// Writes one code point up to U+10FFFF without a NUL after it; returns its bytes.
+size_t utf8_encode(char out[4], uint32_t code);
+
+// True if all of it is well-formed; an empty text is.
+bool utf8_is_valid(const char *text, size_t bytes);
+
+// True for a byte in the middle of a sequence.
+static inline bool utf8_continues(char byte) {
+    return ((unsigned char)byte & 0xC0) == 0x80;
+}
+
+// Code points of a well-formed, NUL-terminated text.
+int utf8_count(const char *text);
+
+// `bytes`, or what of them lies within `limit` without half a character at the end.
+size_t utf8_cut(const char *text, size_t bytes, size_t limit);
+
+// Where the character begins that ends at `at`; 0 stays 0. Well-formed text only.
+size_t utf8_before(const char *text, size_t at);
+
+// `text` for a message or a listing: control characters, bytes that are no UTF-8,
+// characters that show nothing or turn the direction of the line, and the backslash
+// become \xNN; what does not fit in `out_bytes` is cut between characters and ends in
+// "...". Always NUL-terminated.
+void utf8_printable(char *out, size_t out_bytes, const char *text, size_t text_bytes);
+
+// U+0000 .. U+001F and U+007F .. U+009F: no font draws them, terminals obey them.
+bool utf8_is_control(uint32_t code);
+
+// U+2028 and U+2029: they end a line or a paragraph without being a control character.
+bool utf8_is_line_end(uint32_t code);
+
+// Spaces of any width and script, no tabs and no line ends.
+bool utf8_is_space(uint32_t code);
+
+// Format characters: they show nothing and may turn the text around (U+00AD, U+200B,
+// U+202E, U+FEFF). Not the joiners and selectors that belong to a character.
+bool utf8_is_invisible(uint32_t code);
+
+// True if `after`, which follows `before`, belongs to the same character for a reader:
+// a letter's marks, a syllable, a joined emoji, a flag. *state is 0 at a character's
+// first code point and is handed on until the first false. CR and LF stay two.
+bool utf8_joins(uint32_t before, uint32_t after, int32_t *state);
+
+#endif
