@@ -604,28 +604,89 @@ static void a_gif_refuses_rates_it_cannot_hold(void **state) {
     assert_int_equal(fixture_count(fixture), 0);
 }
 
-// Every pixel of the still half, over all frames of a film.
-struct still_half {
-    uint8_t first[HEIGHT][WIDTH / 2][3];
-    int frames;
-    double off; // squared distance to what was recorded, over all
+enum { GIF_FRAMES = 6 };
+
+static void record_gif(const char *path, struct picture (*draw)(int n)) {
+    const struct sink_opts opts = opts_of(25, 1);
+    struct sink *sink = NULL;
+    char why[256];
+    assert_true(sink_open(&sink, path, &opts, why));
+    for (int n = 0; n < GIF_FRAMES; n++) {
+        struct picture picture = draw(n);
+        const struct sink_frame frame = {
+            .bgra = picture.bgra, .pitch_bytes = picture.pitch_bytes, .index = n};
+        assert_true(sink_put(sink, &frame, why));
+        free(picture.bgra);
+    }
+    if (!sink_close(sink, true, why))
+        fail_msg("%s", why);
+}
+
+// A recorded GIF, every pixel of it.
+struct pixels {
+    uint8_t rgb[GIF_FRAMES][HEIGHT][WIDTH][3];
 };
 
-static void see_still_half(struct still_half *half, const AVFrame *frame,
-                           const struct picture *want) {
-    for (int y = 0; y < HEIGHT; y++) {
-        for (int x = 0; x < WIDTH / 2; x++) {
-            uint8_t rgb[3];
-            pixel_rgb(rgb, frame, x, y);
-            if (half->frames == 0)
-                memcpy(half->first[y][x], rgb, 3);
-            assert_memory_equal(rgb, half->first[y][x], 3);
-            const uint8_t *p = want->bgra + y * want->pitch_bytes + x * 4;
-            for (int c = 0; c < 3; c++)
-                half->off += (rgb[c] - p[2 - c]) * (rgb[c] - p[2 - c]);
+static struct pixels *read_pixels(const char *path) {
+    struct pixels *pixels = calloc(1, sizeof *pixels);
+    AVFormatContext *format = NULL;
+    assert_non_null(pixels);
+    assert_true(avformat_open_input(&format, path, NULL, NULL) >= 0);
+    const AVCodec *decoder = avcodec_find_decoder(AV_CODEC_ID_GIF);
+    AVCodecContext *codec = avcodec_alloc_context3(decoder);
+    AVPacket *packet = av_packet_alloc();
+    AVFrame *frame = av_frame_alloc();
+    assert_true(codec && packet && frame && avcodec_open2(codec, decoder, NULL) >= 0);
+    int n = 0;
+    while (av_read_frame(format, packet) >= 0) {
+        assert_true(avcodec_send_packet(codec, packet) >= 0);
+        av_packet_unref(packet);
+        for (; avcodec_receive_frame(codec, frame) >= 0; n++) {
+            assert_in_range(n, 0, GIF_FRAMES - 1);
+            for (int i = 0; i < HEIGHT * WIDTH; i++)
+                pixel_rgb(pixels->rgb[n][i / WIDTH][i % WIDTH], frame, i % WIDTH, i / WIDTH);
         }
     }
-    half->frames++;
+    assert_int_equal(n, GIF_FRAMES);
+    av_frame_free(&frame);
+    av_packet_free(&packet);
+    avcodec_free_context(&codec);
+    avformat_close_input(&format);
+    return pixels;
+}
+
+// How far the columns [begin, end) of all frames are from what was drawn, over the
+// three channels: root mean square, and the worst.
+struct distance {
+    double rms;
+    int worst;
+};
+
+static struct distance distance_to(const struct pixels *pixels, struct picture (*draw)(int n),
+                                   int begin, int end) {
+    struct distance distance = {0};
+    double squares = 0;
+    for (int n = 0; n < GIF_FRAMES; n++) {
+        struct picture want = draw(n);
+        for (int y = 0; y < HEIGHT; y++) {
+            for (int i = 3 * begin; i < 3 * end; i++) {
+                const uint8_t *bgra = want.bgra + y * want.pitch_bytes + i / 3 * 4;
+                int off = abs(pixels->rgb[n][y][i / 3][i % 3] - bgra[2 - i % 3]);
+                squares += off * off;
+                distance.worst = off > distance.worst ? off : distance.worst;
+            }
+        }
+        free(want.bgra);
+    }
+    distance.rms = sqrt(squares / (3.0 * GIF_FRAMES * HEIGHT * (end - begin)));
+    return distance;
+}
+
+static void expect_still_left_half(const struct pixels *pixels) {
+    for (int n = 1; n < GIF_FRAMES; n++) {
+        for (int y = 0; y < HEIGHT; y++)
+            assert_memory_equal(pixels->rgb[n][y], pixels->rgb[0][y], 3 * WIDTH / 2);
+    }
 }
 
 // The left half is a ramp of thousands of colours that stays, the right changes.
@@ -643,46 +704,72 @@ static struct picture ramp_picture(int n) {
 static void still_areas_of_a_gif_never_change_color(void **state) {
     struct fixture *fixture = *state;
     const char *path = fixture_path(fixture, "film.gif");
-    const struct sink_opts opts = opts_of(25, 1);
-    struct sink *sink = NULL;
-    char why[256];
-    assert_true(sink_open(&sink, path, &opts, why));
-    for (int n = 0; n < 6; n++) {
-        struct picture picture = ramp_picture(n);
-        const struct sink_frame frame = {
-            .bgra = picture.bgra, .pitch_bytes = picture.pitch_bytes, .index = n};
-        assert_true(sink_put(sink, &frame, why));
-        free(picture.bgra);
-    }
-    if (!sink_close(sink, true, why))
-        fail_msg("%s", why);
+    record_gif(path, ramp_picture);
+    struct pixels *pixels = read_pixels(path);
+    expect_still_left_half(pixels);
+    struct distance distance = distance_to(pixels, ramp_picture, 0, WIDTH / 2);
+    if (distance.rms > 16) // 255 colours shared with noise over the whole cube
+        fail_msg("the ramp is off by %.2f", distance.rms);
+    free(pixels);
+}
 
-    struct picture want = ramp_picture(0);
-    struct still_half *half = calloc(1, sizeof *half);
-    AVFormatContext *format = NULL;
-    assert_non_null(half);
-    assert_true(avformat_open_input(&format, path, NULL, NULL) >= 0);
-    const AVCodec *decoder = avcodec_find_decoder(AV_CODEC_ID_GIF);
-    AVCodecContext *codec = avcodec_alloc_context3(decoder);
-    AVPacket *packet = av_packet_alloc();
-    AVFrame *frame = av_frame_alloc();
-    assert_true(codec && packet && frame && avcodec_open2(codec, decoder, NULL) >= 0);
-    while (av_read_frame(format, packet) >= 0) {
-        assert_true(avcodec_send_packet(codec, packet) >= 0);
-        av_packet_unref(packet);
-        while (avcodec_receive_frame(codec, frame) >= 0)
-            see_still_half(half, frame, &want);
+// What a theme fills areas and draws text with.
+static const uint32_t flat[] = {0x0E1116, 0x161C24, 0x2B3440, 0xEAF0F6,
+                                0x9DA9B7, 0x56B4E9, 0xF0A830, 0x2CC295};
+enum { FLATS = sizeof flat / sizeof flat[0], FLAT_WIDTH = WIDTH / 4, FLAT_HEIGHT = HEIGHT / 4 };
+
+static uint32_t blend(uint32_t a, uint32_t b, uint32_t alpha) {
+    uint32_t out = 0;
+    for (int shift = 16; shift >= 0; shift -= 8)
+        out |= ((a >> shift & 255) * (255 - alpha) + (b >> shift & 255) * alpha) / 255 << shift;
+    return out;
+}
+
+// The left half is flat areas that stay; the right changes and has thousands of
+// colours, each of which could be the edge between two of the areas.
+static struct picture drawn_picture(int n) {
+    struct picture picture = picture_make(WIDTH, HEIGHT, ground);
+    uint32_t seed = (uint32_t)n;
+    for (int y = 0; y < HEIGHT; y++) {
+        for (int x = WIDTH / 2; x < WIDTH; x++) {
+            seed = seed * 1664525u + 1013904223u;
+            picture_fill(&picture, (int[4]){x, y, 1, 1},
+                         blend(flat[seed >> 29], flat[seed >> 26 & 7], seed >> 16 & 255));
+        }
     }
-    assert_int_equal(half->frames, 6);
-    double rms = sqrt(half->off / (6.0 * HEIGHT * (WIDTH / 2.0) * 3));
-    if (rms > 16) // 255 colours shared with noise over the whole cube
-        fail_msg("the ramp is off by %.2f", rms);
-    av_frame_free(&frame);
-    av_packet_free(&packet);
-    avcodec_free_context(&codec);
-    avformat_close_input(&format);
-    free(half);
-    free(want.bgra);
+    for (int i = 0; i < FLATS; i++)
+        picture_fill(&picture,
+                     (int[4]){i % 2 * FLAT_WIDTH, i / 2 * FLAT_HEIGHT, FLAT_WIDTH, FLAT_HEIGHT},
+                     flat[i]);
+    return picture;
+}
+
+static void flat_areas_of_a_gif_have_one_color_each(void **state) {
+    struct fixture *fixture = *state;
+    const char *path = fixture_path(fixture, "film.gif");
+    record_gif(path, drawn_picture);
+    struct pixels *pixels = read_pixels(path);
+    expect_still_left_half(pixels);
+    for (int i = 0; i < FLATS; i++) {
+        int left = i % 2 * FLAT_WIDTH, top = i / 2 * FLAT_HEIGHT;
+        const uint8_t *first = pixels->rgb[0][top][left];
+        expect_rgb(first, flat[i], 4);
+        for (int k = 0; k < FLAT_WIDTH * FLAT_HEIGHT; k++)
+            assert_memory_equal(pixels->rgb[0][top + k / FLAT_WIDTH][left + k % FLAT_WIDTH], first,
+                                3);
+    }
+    struct distance distance = distance_to(pixels, drawn_picture, WIDTH / 2, WIDTH);
+    if (distance.rms > 5 || distance.worst > 24)
+        fail_msg("the edges are off by %.2f, at worst %d", distance.rms, distance.worst);
+    free(pixels);
+}
+
+static void a_gif_of_many_colors_is_the_same_bytes_again(void **state) {
+    struct fixture *fixture = *state;
+    const char *one = fixture_path(fixture, "a.gif"), *two = fixture_path(fixture, "b.gif");
+    record_gif(one, drawn_picture);
+    record_gif(two, drawn_picture);
+    assert_true(fixture_same_file(one, two));
 }
 
 static void a_gif_may_have_any_size(void **state) {
@@ -803,6 +890,8 @@ int main(void) {
         WITH_FOLDER(a_gif_has_exact_delays_one_palette_and_loops),
         WITH_FOLDER(a_gif_refuses_rates_it_cannot_hold),
         WITH_FOLDER(still_areas_of_a_gif_never_change_color),
+        WITH_FOLDER(flat_areas_of_a_gif_have_one_color_each),
+        WITH_FOLDER(a_gif_of_many_colors_is_the_same_bytes_again),
         WITH_FOLDER(a_gif_may_have_any_size),
         WITH_FOLDER(a_missing_encoder_has_a_stand_in_and_a_note),
         WITH_FOLDER(without_any_encoder_the_refusal_names_what_is_there),
