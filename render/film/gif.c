@@ -1,16 +1,21 @@
 // See gif.h. The film is small and lossless, so reading it twice is cheaper than
-// keeping its frames. The palette's last entry is transparent: the encoder marks
-// pixels with it that stay as they were.
+// keeping its frames: palettegen counts the colours of all of it, then paletteuse
+// maps each frame; scale, which libavfilter adds by itself, turns R G B bytes into what
+// they take. One entry of the palette is transparent: the encoder marks pixels with it
+// that stay as they were.
 #include "render/film/gif.h"
 
 #include <errno.h>
+#include <libavfilter/avfilter.h>
+#include <libavfilter/buffersink.h>
+#include <libavfilter/buffersrc.h>
 #include <libavformat/avformat.h>
+#include <libavutil/pixdesc.h>
 #include <stdio.h>
 
 #include "compute/base/partfile.h"
 #include "render/film/film.h"
 #include "render/film/muxer.h"
-#include "render/film/palette.h"
 
 static const struct film_encoder gif_encoders[] = {
     {"gif", "gifflags=offsetting+transdiff", NULL},
@@ -29,6 +34,11 @@ static const struct film_picture gif_picture = {
 };
 
 bool gif_is_possible(void) {
+    static const char *const filters[] = {"palettegen", "paletteuse", "scale"};
+    for (int i = 0; i < 3; i++) {
+        if (!avfilter_get_by_name(filters[i]))
+            return false;
+    }
     return muxer_has("gif") && film_find_encoder(gif_encoders) != NULL;
 }
 
@@ -52,8 +62,8 @@ struct reader {
     AVFrame *frame;
 };
 
-// What to do with a frame.
-typedef bool visit_frame(void *context, const AVFrame *frame, char why[256]);
+// What to do with a frame; NULL after the last one.
+typedef bool visit_frame(void *context, AVFrame *frame, char why[256]);
 
 static bool open_decoder(struct reader *reader, char why[256]) {
     if (reader->format->nb_streams == 0)
@@ -127,39 +137,125 @@ static bool visit_all(struct reader *reader, visit_frame *visit, void *context, 
 
 static bool read_film(const char *path, visit_frame *visit, void *context, char why[256]) {
     struct reader reader = {0};
-    bool ok = reader_open(&reader, path, why) && visit_all(&reader, visit, context, why);
+    bool ok = reader_open(&reader, path, why) && visit_all(&reader, visit, context, why) &&
+              visit(context, NULL, why);
     reader_close(&reader);
     return ok;
 }
 
-static bool count_frame(void *context, const AVFrame *frame, char why[256]) {
-    (void)why; // counting can't fail
-    for (int y = 0; y < frame->height; y++)
-        palette_count(context, frame->data[0] + (ptrdiff_t)y * frame->linesize[0], frame->width);
+// Frames of the film in, frames out, which `take` gets.
+struct filter {
+    const struct sink_opts *opts;
+    AVFilterGraph *graph;
+    AVFilterContext *in, *palette, *out; // palette: NULL in the first pass
+    AVFrame *frame;
+    int64_t count; // frames that went in
+    bool (*take)(void *context, const AVFrame *frame, char why[256]);
+    void *context;
+};
+
+static bool refuse_filter(char why[256], int result) {
+    return muxer_refuse(why, "FFmpeg's palette filters failed", result);
+}
+
+// `chain` leads from [film], and [palette] if it has one, to the end.
+static bool filter_open(struct filter *filter, const char *chain, char why[256]) {
+    const struct sink_opts *opts = filter->opts;
+    char text[512];
+    snprintf(text, sizeof text,
+             "buffer@film=video_size=%dx%d:pix_fmt=rgb24:time_base=%d/%d[film];%s,buffersink@out",
+             opts->width_px, opts->height_px, opts->fps_den, opts->fps_num, chain);
+    filter->graph = avfilter_graph_alloc();
+    filter->frame = av_frame_alloc();
+    if (!filter->graph || !filter->frame)
+        return sink_refuse(why, "no memory to choose the colours");
+    filter->graph->nb_threads = 1; // neither filter has use for more
+    AVFilterInOut *inputs = NULL, *outputs = NULL;
+    int result = avfilter_graph_parse2(filter->graph, text, &inputs, &outputs);
+    avfilter_inout_free(&inputs);
+    avfilter_inout_free(&outputs);
+    if (result >= 0)
+        result = avfilter_graph_config(filter->graph, NULL);
+    if (result < 0)
+        return refuse_filter(why, result);
+    filter->in = avfilter_graph_get_filter(filter->graph, "buffer@film");
+    filter->palette = avfilter_graph_get_filter(filter->graph, "buffer@palette");
+    filter->out = avfilter_graph_get_filter(filter->graph, "buffersink@out");
     return true;
 }
 
-struct writer {
-    struct palette *palette;
-    struct film *film;
-};
-
-static bool write_frame(void *context, const AVFrame *frame, char why[256]) {
-    struct writer *writer = context;
-    AVFrame *out = film_next(writer->film);
-    if (frame->width != out->width || frame->height != out->height)
-        return sink_refuse(why, "the recorded film came back in another size");
-    for (int y = 0; y < out->height; y++)
-        palette_map(writer->palette, out->data[0] + (ptrdiff_t)y * out->linesize[0],
-                    frame->data[0] + (ptrdiff_t)y * frame->linesize[0], out->width);
-    uint32_t *colors = (uint32_t *)(void *)out->data[1]; // 0xAARRGGBB
-    for (int i = 0; i < PALETTE_COLORS; i++)
-        colors[i] = 0xff000000u | palette_color(writer->palette, i);
-    colors[PALETTE_COLORS] = 0;
-    return film_put(writer->film, why);
+static void filter_close(struct filter *filter) {
+    avfilter_graph_free(&filter->graph);
+    av_frame_free(&filter->frame);
 }
 
-static bool write_gif(struct partfile *out, struct palette *palette, const char *path,
+// Puts a frame in and takes out what is ready, so that nothing piles up in between.
+static bool filter_frame(void *context, AVFrame *frame, char why[256]) {
+    struct filter *filter = context;
+    const struct sink_opts *opts = filter->opts;
+    if (frame && (frame->width != opts->width_px || frame->height != opts->height_px))
+        return sink_refuse(why, "the recorded film came back in another size");
+    if (frame)
+        frame->pts = filter->count++;
+    int result = av_buffersrc_write_frame(filter->in, frame);
+    if (result < 0)
+        return refuse_filter(why, result);
+    while ((result = av_buffersink_get_frame(filter->out, filter->frame)) >= 0) {
+        bool ok = filter->take(filter->context, filter->frame, why);
+        av_frame_unref(filter->frame);
+        if (!ok)
+            return false;
+    }
+    return result == AVERROR(EAGAIN) || result == AVERROR_EOF || refuse_filter(why, result);
+}
+
+static bool take_palette(void *context, const AVFrame *frame, char why[256]) {
+    int result = av_frame_ref(context, frame);
+    return result >= 0 || refuse_filter(why, result);
+}
+
+// Every frame counts whole, not only what changed in it: large still areas keep
+// their own colours.
+static bool choose_colors(AVFrame *palette, const char *path, const struct sink_opts *opts,
+                          char why[256]) {
+    struct filter filter = {.opts = opts, .take = take_palette, .context = palette};
+    bool ok = filter_open(&filter, "[film]palettegen=stats_mode=full", why) &&
+              read_film(path, filter_frame, &filter, why);
+    filter_close(&filter);
+    if (ok && !palette->data[0])
+        return sink_refuse(why, "the recorded film is empty");
+    return ok;
+}
+
+static bool take_picture(void *context, const AVFrame *frame, char why[256]) {
+    struct film *film = context;
+    int result = av_frame_copy(film_next(film), frame);
+    return result < 0 ? refuse_filter(why, result) : film_put(film, why);
+}
+
+static bool give_palette(struct filter *filter, AVFrame *palette, char why[256]) {
+    palette->pts = 0;
+    int result = av_buffersrc_write_frame(filter->palette, palette);
+    if (result >= 0)
+        result = av_buffersrc_write_frame(filter->palette, NULL);
+    return result >= 0 || refuse_filter(why, result);
+}
+
+static bool map_frames(struct film *film, AVFrame *palette, const char *path,
+                       const struct sink_opts *opts, char why[256]) {
+    struct filter filter = {.opts = opts, .take = take_picture, .context = film};
+    char chain[256];
+    snprintf(chain, sizeof chain,
+             "buffer@palette=video_size=%dx%d:pix_fmt=%s:time_base=1/1[palette];"
+             "[film][palette]paletteuse=dither=none",
+             palette->width, palette->height, av_get_pix_fmt_name(palette->format));
+    bool ok = filter_open(&filter, chain, why) && give_palette(&filter, palette, why) &&
+              read_film(path, filter_frame, &filter, why);
+    filter_close(&filter);
+    return ok;
+}
+
+static bool write_gif(struct partfile *out, AVFrame *palette, const char *path,
                       const struct sink_opts *opts, char why[256]) {
     char options[64]; // without final_delay the last frame's duration is a guess
     snprintf(options, sizeof options, "loop=0,final_delay=%d",
@@ -175,22 +271,19 @@ static bool write_gif(struct partfile *out, struct palette *palette, const char 
         .fps_den = opts->fps_den,
         .threads = 1,
     };
-    struct writer writer = {.palette = palette};
-    bool ok = film_open(&writer.film, out, &spec, why) &&
-              read_film(path, write_frame, &writer, why) && film_finish(writer.film, why);
-    film_destroy(writer.film);
+    struct film *film = NULL;
+    bool ok = film_open(&film, out, &spec, why) && map_frames(film, palette, path, opts, why) &&
+              film_finish(film, why);
+    film_destroy(film);
     return ok;
 }
 
 bool gif_from_film(struct partfile *out, const char *path, const struct sink_opts *opts,
                    char why[256]) {
-    struct palette *palette = NULL;
-    if (!palette_create(&palette))
-        return sink_refuse(why, "no memory to count the colours");
-    bool ok = read_film(path, count_frame, palette, why);
-    if (ok && palette_build(palette) == 0)
-        ok = sink_refuse(why, "no memory to choose the colours");
-    ok = ok && write_gif(out, palette, path, opts, why);
-    palette_destroy(palette);
+    AVFrame *palette = av_frame_alloc();
+    if (!palette)
+        return sink_refuse(why, "no memory to choose the colours");
+    bool ok = choose_colors(palette, path, opts, why) && write_gif(out, palette, path, opts, why);
+    av_frame_free(&palette);
     return ok;
 }

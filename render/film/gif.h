@@ -1,6 +1,6 @@
 // From a lossless film to an animated GIF: one palette for all frames, no dither,
 // only the rectangle that changed, looping for ever. Two passes over the film: the
-// first counts colours, the second writes. FFmpeg reads the film and writes the GIF.
+// first counts colours, the second writes. FFmpeg does both.
 #ifndef RENDER_FILM_GIF_H
 #define RENDER_FILM_GIF_H
 

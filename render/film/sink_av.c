@@ -74,7 +74,7 @@ static const struct format {
     {
         .ending = ".gif",
         .codec_name = "GIF",
-        .install = "the lossless coder qtrle",
+        .install = "the coder qtrle and the filter palettegen",
         .part_ending = ".mov",
         .container = "mov",
         .container_options = FRAGMENTED,

@@ -6,7 +6,7 @@
 static const char *const endings[] = {".mp4", ".webm", ".gif"};
 enum { ENDING_COUNT = sizeof endings / sizeof endings[0] };
 
-static const char missing[] = "libavcodec, libavformat and libavutil";
+static const char missing[] = "libavcodec, libavfilter, libavformat and libavutil";
 
 static bool handles(const char *path) {
     for (int i = 0; i < ENDING_COUNT; i++) {

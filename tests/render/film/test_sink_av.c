@@ -14,6 +14,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <libavcodec/avcodec.h>
+#include <libavfilter/avfilter.h>
 #include <libavformat/avformat.h>
 #include <math.h>
 #include <signal.h>
@@ -26,16 +27,31 @@
 
 enum { WIDTH = 160, HEIGHT = 96, TILE = 32, MAX_FRAMES = 200 };
 
-// --- Encoders that a test takes away. ---
+// --- Encoders and filters that a test takes away. ---
 
-static const char *hidden_encoders = ""; // names between spaces
+static const char *hidden = ""; // names between spaces
 
-// Found before the library's own: encoders on the list aren't there.
-const AVCodec *avcodec_find_encoder_by_name(const char *name);
-const AVCodec *avcodec_find_encoder_by_name(const char *name) {
+static bool is_hidden(const char *name) {
     char listed[64];
     snprintf(listed, sizeof listed, " %s ", name);
-    if (strstr(hidden_encoders, listed))
+    return strstr(hidden, listed) != NULL;
+}
+
+// Both are found before the library's own: what is on the list isn't there.
+const AVFilter *avfilter_get_by_name(const char *name);
+const AVFilter *avfilter_get_by_name(const char *name) {
+    if (is_hidden(name))
+        return NULL;
+    const AVFilter *(*real)(const char *);
+    void *symbol = dlsym(RTLD_NEXT, "avfilter_get_by_name");
+    assert_non_null(symbol);
+    memcpy(&real, &symbol, sizeof real);
+    return real(name);
+}
+
+const AVCodec *avcodec_find_encoder_by_name(const char *name);
+const AVCodec *avcodec_find_encoder_by_name(const char *name) {
+    if (is_hidden(name))
         return NULL;
     const AVCodec *(*real)(const char *);
     void *symbol = dlsym(RTLD_NEXT, "avcodec_find_encoder_by_name");
@@ -236,7 +252,7 @@ static int set_up(void **state) {
     struct fixture *fixture = malloc(sizeof *fixture);
     assert_non_null(fixture);
     fixture_open(fixture);
-    hidden_encoders = "";
+    hidden = "";
     *state = fixture;
     return 0;
 }
@@ -795,7 +811,7 @@ static void a_gif_may_have_any_size(void **state) {
 
 static void a_missing_encoder_has_a_stand_in_and_a_note(void **state) {
     struct fixture *fixture = *state;
-    hidden_encoders = " libx264 libopenh264 ";
+    hidden = " libx264 libopenh264 ";
     const char *path = fixture_path(fixture, "film.mp4");
     const struct sink_opts opts = opts_of(25, 1);
     struct sink *sink = NULL;
@@ -813,7 +829,7 @@ static void a_missing_encoder_has_a_stand_in_and_a_note(void **state) {
     expect_frames(&seen, 20, 6);
     seen_free(&seen);
 
-    hidden_encoders = "";
+    hidden = "";
     assert_true(sink_open(&sink, fixture_path(fixture, "other.mp4"), &opts, why));
     assert_string_equal(sink_note(sink), "");
     assert_true(sink_close(sink, false, why));
@@ -822,22 +838,25 @@ static void a_missing_encoder_has_a_stand_in_and_a_note(void **state) {
 static void without_any_encoder_the_refusal_names_what_is_there(void **state) {
     struct fixture *fixture = *state;
     static const struct {
-        const char *hidden, *name, *says, *instead;
+        const char *without, *name, *says, *instead;
     } cases[] = {
         {" libx264 libopenh264 mpeg4 ", "film.mp4", "libx264", ".webm"},
         {" libvpx-vp9 ", "film.webm", "libvpx", ".mp4"},
         {" qtrle png ", "film.gif", "qtrle", ".mp4"},
         {" gif ", "film.gif", ".gif", ".mp4"},
+        {" palettegen ", "film.gif", "palettegen", ".mp4"},
+        {" paletteuse ", "film.gif", "palettegen", ".mp4"},
+        {" scale ", "film.gif", "palettegen", ".mp4"},
         {" libx264 libopenh264 mpeg4 libvpx-vp9 gif ", "film.mp4", "libx264", ".y4m"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        hidden_encoders = cases[i].hidden;
+        hidden = cases[i].without;
         const struct sink_opts opts = opts_of(25, 1);
         struct sink *sink = NULL;
         char why[256];
         assert_false(sink_open(&sink, fixture_path(fixture, cases[i].name), &opts, why));
         if (!strstr(why, cases[i].says) || !strstr(why, cases[i].instead))
-            fail_msg("without%sthe refusal was '%s'", cases[i].hidden, why);
+            fail_msg("without%sthe refusal was '%s'", cases[i].without, why);
         assert_int_equal(fixture_count(fixture), 0);
     }
     char text[1024];
@@ -845,7 +864,7 @@ static void without_any_encoder_the_refusal_names_what_is_there(void **state) {
     assert_non_null(strstr(text, "mp4   not here"));
     assert_non_null(strstr(text, "webm  not here"));
     assert_non_null(strstr(text, "gif   not here"));
-    hidden_encoders = "";
+    hidden = "";
     sink_describe(text, sizeof text);
     assert_non_null(strstr(text, "mp4   H.264 (libx264)"));
 }
@@ -854,7 +873,7 @@ static void the_other_lossless_coder_makes_the_same_gif(void **state) {
     struct fixture *fixture = *state;
     const struct sink_opts opts = opts_of(25, 1);
     record(fixture_path(fixture, "a.gif"), &opts, 10);
-    hidden_encoders = " qtrle ";
+    hidden = " qtrle ";
     record(fixture_path(fixture, "b.gif"), &opts, 10);
     assert_true(fixture_same_file(fixture_path(fixture, "a.gif"), fixture_path(fixture, "b.gif")));
 }
