@@ -264,10 +264,6 @@ static struct input_event translate(struct input *input, const SDL_Event *event)
                                     .y = event->motion.y};
     case SDL_WINDOWEVENT:
         return (struct input_event){.kind = window_kind(event->window.event)};
-    case SDL_RENDER_TARGETS_RESET:
-        return (struct input_event){.kind = INPUT_RESET};
-    case SDL_RENDER_DEVICE_RESET:
-        return (struct input_event){.kind = INPUT_RESET_ALL};
     case SDL_DISPLAYEVENT:
         return (struct input_event){.kind = INPUT_RESIZED};
     case SDL_USEREVENT:

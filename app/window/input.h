@@ -24,12 +24,10 @@ enum input_kind {
     INPUT_EXPOSED, // redraw, nothing changed
     INPUT_HIDDEN,  // minimised or hidden
     INPUT_SHOWN,
-    INPUT_RESET,     // the renderer lost its targets
-    INPUT_RESET_ALL, // the renderer lost its textures
-    INPUT_POINTER,   // the mouse moved to x, y (window coordinates)
-    INPUT_LEFT,      // the mouse left
-    INPUT_PRESS,     // the left button went down at x, y
-    INPUT_DRAG,      // the mouse moved to x, y with it held
+    INPUT_POINTER, // the mouse moved to x, y (window coordinates)
+    INPUT_LEFT,    // the mouse left
+    INPUT_PRESS,   // the left button went down at x, y
+    INPUT_DRAG,    // the mouse moved to x, y with it held
     INPUT_RELEASE,
     INPUT_WHEEL, // turned at x, y; `turn` > 0 is away from the user
     INPUT_TYPED, // characters or a paste: input_text

@@ -15,10 +15,13 @@
 #include <unistd.h>
 
 enum {
-    MAX_HZ = 60,
-    SOFTWARE_HZ = 30,
-    MEASURING_HZ = 10, // beside a measurement on few cores
     FEW_CORES = 2,
+    // A frame is drawn by the processor: half as many where cores are few, and fewer
+    // beside a measurement, whose threads want all of them.
+    MAX_HZ = 60,
+    MEASURING_HZ = 30,
+    FEW_CORES_HZ = 30,
+    FEW_CORES_MEASURING_HZ = 10,
 };
 #define TOAST_NS INT64_C(2200000000)
 
@@ -48,14 +51,12 @@ static bool is_moving(const struct player *player, int64_t wall_ns) {
 }
 
 static int64_t frame_ns(const struct player *player) {
+    bool is_few = sysconf(_SC_NPROCESSORS_ONLN) <= FEW_CORES;
+    int most_hz = is_few ? FEW_CORES_HZ : MAX_HZ;
+    if (session_is_busy(player->session))
+        most_hz = is_few ? FEW_CORES_MEASURING_HZ : MEASURING_HZ;
     int hz = window_refresh_hz(player->window);
-    if (hz > MAX_HZ)
-        hz = MAX_HZ;
-    if (window_is_software(player->window) && hz > SOFTWARE_HZ)
-        hz = SOFTWARE_HZ;
-    if (session_is_busy(player->session) && sysconf(_SC_NPROCESSORS_ONLN) <= FEW_CORES)
-        hz = MEASURING_HZ;
-    return 1000000000 / hz;
+    return 1000000000 / (hz < most_hz ? hz : most_hz);
 }
 
 static int64_t earlier(int64_t a_ns, int64_t b_ns) {
@@ -244,7 +245,6 @@ static bool start(struct player *player, const struct options *options, int *cod
         .height = options->height_px ? options->height_px : player->memory.height_px,
         .display = options->display > 0 ? options->display : 0,
         .fullscreen = player->stage.is_fullscreen,
-        .no_vsync = !options->vsync,
     };
     if (!window_open(&player->window, &opts, player->text, why)) {
         char display_why[256];

@@ -192,8 +192,7 @@ void player_draw(struct player *player, int64_t wall_ns) {
         return;
     player->shown_hash = hash;
     put_title(player);
-    window_draw(player->window, &easel->frame.scene, &easel->hud);
-    window_present(player->window);
+    window_show(player->window, &easel->frame.scene, &easel->hud);
     if (!player->has_presented)
         player_trace("first_frame_ns", stopwatch_now_ns());
     player->has_presented = true;

@@ -196,12 +196,6 @@ bool player_take_event(struct player *player, struct input_event *event, int64_t
         player->shown_hash = 0;
         player->is_stale = true;
         return true;
-    case INPUT_RESET:
-    case INPUT_RESET_ALL:
-        window_reset(player->window);
-        player->shown_hash = 0;
-        player->is_stale = true;
-        return true;
     case INPUT_POINTER:
         move_pointer(player, event, wall_ns);
         return true;

@@ -31,7 +31,7 @@ void cmdlist_fill(struct cmdlist *list, struct rect rect, rgba color) {
         add(list, (struct cmd){.kind = CMD_FILL, .rect = rect, .color = color});
 }
 
-// The largest radius a rectangle can have and the atlas makes.
+// The largest radius a rectangle can have and sprites come in.
 static uint16_t clamp_radius(struct rect rect, int radius_px) {
     int half = (rect.w < rect.h ? rect.w : rect.h) / 2;
     return (uint16_t)clamp(radius_px, 0, half < CMD_MAX_RADIUS_PX ? half : CMD_MAX_RADIUS_PX);

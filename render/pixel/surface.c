@@ -42,7 +42,7 @@ bool surface_create(struct surface **out, int width_px, int height_px, struct te
         return false;
     }
     if (make_pixels(&surface->pixels, width_px, height_px, why) &&
-        draw_create_for_pixels(&surface->draw, &surface->pixels, text, why)) {
+        draw_create(&surface->draw, text, why)) {
         *out = surface;
         return true;
     }
@@ -58,35 +58,13 @@ void surface_destroy(struct surface *surface) {
     free(surface);
 }
 
-bool surface_resize(struct surface *surface, int width_px, int height_px, char why[256]) {
-    struct pixels pixels;
-    if (!make_pixels(&pixels, width_px, height_px, why))
-        return false;
-    free(surface->pixels.words);
-    surface->pixels = pixels;
-    draw_retarget(surface->draw, &pixels);
-    return true;
-}
-
 void surface_draw(struct surface *surface, const struct cmdlist *list) {
-    draw_list(surface->draw, list);
+    draw_list(surface->draw, &surface->pixels, list);
 }
 
 const uint8_t *surface_pixels(const struct surface *surface, int *pitch_bytes) {
     *pitch_bytes = surface->pixels.pitch_px * 4;
     return (const uint8_t *)surface->pixels.words;
-}
-
-int surface_width_px(const struct surface *surface) {
-    return surface->pixels.width_px;
-}
-
-int surface_height_px(const struct surface *surface) {
-    return surface->pixels.height_px;
-}
-
-int surface_raster_count(const struct surface *surface) {
-    return draw_raster_count(surface->draw);
 }
 
 bool surface_save_png(const struct surface *surface, const char *path, char why[256]) {

@@ -1,6 +1,5 @@
-// A picture in memory: pixels and the draw state for them. The recorder, the stills,
-// the tests and windows without a GPU draw here; no display and no SDL video are
-// needed. Main thread only.
+// A picture in memory: pixels and the draw state for them. The recorder, the stills
+// and the tests draw here; no display and no SDL video are needed. Main thread only.
 #ifndef RENDER_PIXEL_SURFACE_H
 #define RENDER_PIXEL_SURFACE_H
 
@@ -14,18 +13,11 @@ bool surface_create(struct surface **out, int width_px, int height_px, struct te
                     char why[256]);
 void surface_destroy(struct surface *surface);
 
-// Another size, black again; what was cached stays. Errors: `surface` is unchanged.
-bool surface_resize(struct surface *surface, int width_px, int height_px, char why[256]);
-
 // Draws over what is there; a frame begins with a fill of its ground.
 void surface_draw(struct surface *surface, const struct cmdlist *list);
 
 // Bytes B G R A (A = 255), rows `*pitch_bytes` apart; valid until the next draw.
 const uint8_t *surface_pixels(const struct surface *surface, int *pitch_bytes);
-int surface_width_px(const struct surface *surface);
-int surface_height_px(const struct surface *surface);
-
-int surface_raster_count(const struct surface *surface); // see draw.h
 
 // The pixels as a PNG file (written to a part file and renamed); replaces one that
 // is there.

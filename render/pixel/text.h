@@ -2,7 +2,7 @@
 // hold: each cluster is drawn by the first font that has it, runs of several fonts
 // share one baseline, and what no font has becomes a box with its number. Broken
 // UTF-8 becomes U+FFFD, controls a sign or a box, invisible characters nothing.
-// Knows no renderer; draw.c turns the coverage into textures. Main thread only.
+// Draws nothing; draw.c keeps the coverage. Main thread only.
 //
 // FACE_DIGITS and FACE_MONO are set in cells: every character keeps its whole-pixel
 // advance whatever stands beside it, so a number that changes moves nothing else

@@ -1,6 +1,6 @@
-// See window.h. Two ways to the screen: an SDL_Renderer with a GPU behind it, or the
-// window's own surface, drawn on directly. SDL's software renderer and OpenGL done by
-// the processor are both far slower than the latter and are not used.
+// See window.h. A frame is drawn straight into the window's surface, which SDL puts on
+// the screen whole: on X11 from memory that it shares with the server, on Wayland as one
+// texture.
 #include "render/pixel/window.h"
 
 #include "render/pixel/draw.h"
@@ -15,12 +15,10 @@ enum { DEFAULT_WIDTH = 1280, DEFAULT_HEIGHT = 720, DEFAULT_HZ = 60 };
 
 struct window {
     SDL_Window *window;
-    SDL_Renderer *renderer; // NULL: software
     struct draw *draw;
-    SDL_Surface *shadow; // software, for a window whose pixels are of another format
+    SDL_Surface *shadow; // for a window whose pixels are of another format
     bool has_video;      // SDL_InitSubSystem was done
-    bool has_vsync;
-    SDL_Rect windowed; // place and size to come back to from full screen
+    SDL_Rect windowed;   // place and size to come back to from full screen
 };
 
 // ---- is there a display? ----
@@ -63,7 +61,6 @@ static void set_hints(void) {
     SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0"); // no flicker at start
     SDL_SetHint(SDL_HINT_VIDEO_MINIMIZE_ON_FOCUS_LOSS, "0");       // stay on the projector
     SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");            // until asked to keep awake
-    SDL_SetHint(SDL_HINT_RENDER_BATCHING, "1");
 }
 
 static bool start_video(struct window *window, char why[256]) {
@@ -139,68 +136,20 @@ static bool create_window(struct window *window, const struct window_opts *opts,
     return true;
 }
 
-// True if the current OpenGL context is done by the processor (Mesa without a GPU).
-static bool is_slow_opengl(void) {
-    typedef const unsigned char *(*get_string)(unsigned name);
-    const unsigned gl_renderer = 0x1F01;
-    if (!SDL_GL_GetCurrentContext())
-        return false;
-    get_string ask = (get_string)SDL_GL_GetProcAddress("glGetString");
-    const char *name = ask ? (const char *)ask(gl_renderer) : NULL;
-    return name && (strstr(name, "llvmpipe") || strstr(name, "softpipe") ||
-                    strstr(name, "swrast") || strstr(name, "SwiftShader"));
-}
-
-static bool try_renderer(struct window *window, Uint32 flags) {
-    window->renderer = SDL_CreateRenderer(window->window, -1, flags);
-    SDL_RendererInfo info = {0};
-    if (!window->renderer || SDL_GetRendererInfo(window->renderer, &info) != 0)
-        return false;
-    // Only X11 shows a window's own pixels without OpenGL; elsewhere the slow one
-    // would be in the way in any case.
-    bool is_x11 = strcmp(SDL_GetCurrentVideoDriver(), "x11") == 0;
-    if ((info.flags & SDL_RENDERER_SOFTWARE) || (is_x11 && is_slow_opengl())) {
-        SDL_DestroyRenderer(window->renderer);
-        window->renderer = NULL;
-        return false;
-    }
-    window->has_vsync = (info.flags & SDL_RENDERER_PRESENTVSYNC) != 0;
-    return true;
-}
-
-// The hint keeps SDL from pushing a window's pixels through OpenGL, which costs ten
-// times as much on X11; on Wayland there is no other way, so it must not be set.
-static bool check_window_surface(struct window *window) {
+// The hint keeps SDL from pushing a window's pixels through OpenGL, which takes at least
+// three times as long on X11 where the processor does OpenGL; on Wayland there is no
+// other way, so it must not be set.
+static bool check_surface(struct window *window, char why[256]) {
     bool is_x11 = strcmp(SDL_GetCurrentVideoDriver(), "x11") == 0;
     if (is_x11)
         SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0");
     if (SDL_GetWindowSurface(window->window))
         return true;
     SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, NULL);
-    return SDL_GetWindowSurface(window->window) != NULL;
-}
-
-static bool choose_output(struct window *window, const struct window_opts *opts, struct text *text,
-                          char why[256]) {
-    const char *driver = SDL_GetHint(SDL_HINT_RENDER_DRIVER);
-    bool software = opts->software || (driver && strcmp(driver, "software") == 0);
-    if (!software) {
-        bool ok = (!opts->no_vsync &&
-                   try_renderer(window, SDL_RENDERER_ACCELERATED | SDL_RENDERER_PRESENTVSYNC)) ||
-                  try_renderer(window, SDL_RENDERER_ACCELERATED);
-        if (ok && draw_create(&window->draw, window->renderer, text, why))
-            return true;
-        if (window->renderer)
-            SDL_DestroyRenderer(window->renderer);
-        window->renderer = NULL;
-        window->has_vsync = false;
-    }
-    if (!check_window_surface(window)) {
-        snprintf(why, 256, "can't draw in the window, neither with a GPU nor without: %.160s",
-                 SDL_GetError());
-        return false;
-    }
-    return draw_create_for_pixels(&window->draw, &(struct pixels){0}, text, why);
+    if (SDL_GetWindowSurface(window->window))
+        return true;
+    snprintf(why, 256, "can't draw in the window: %.200s", SDL_GetError());
+    return false;
 }
 
 bool window_has_display(char why[256]) {
@@ -219,7 +168,7 @@ bool window_open(struct window **out, const struct window_opts *opts, struct tex
         return false;
     }
     if (start_video(window, why) && create_window(window, opts, why) &&
-        choose_output(window, opts, text, why)) {
+        check_surface(window, why) && draw_create(&window->draw, text, why)) {
         if (opts->fullscreen)
             window_set_fullscreen(window, true);
         return true;
@@ -234,8 +183,6 @@ void window_close(struct window *window) {
         return;
     draw_destroy(window->draw);
     SDL_FreeSurface(window->shadow);
-    if (window->renderer)
-        SDL_DestroyRenderer(window->renderer);
     if (window->window)
         SDL_DestroyWindow(window->window);
     if (window->has_video)
@@ -252,10 +199,7 @@ void window_size(const struct window *window, int *width, int *height) {
 void window_size_px(const struct window *window, int *width_px, int *height_px) {
     *width_px = WINDOW_MIN_WIDTH_PX;
     *height_px = WINDOW_MIN_HEIGHT_PX;
-    if (window->renderer)
-        SDL_GetRendererOutputSize(window->renderer, width_px, height_px);
-    else
-        SDL_GetWindowSizeInPixels(window->window, width_px, height_px);
+    SDL_GetWindowSizeInPixels(window->window, width_px, height_px);
 }
 
 static bool has_our_format(const SDL_Surface *surface) {
@@ -265,9 +209,8 @@ static bool has_our_format(const SDL_Surface *surface) {
 }
 
 // The surface to draw on: the window's own, or a shadow of it in our format.
-static SDL_Surface *software_surface(struct window *window) {
-    SDL_Surface *own = SDL_GetWindowSurface(window->window); // anew after a resize
-    if (!own || has_our_format(own))
+static SDL_Surface *surface_to_draw(struct window *window, SDL_Surface *own) {
+    if (has_our_format(own))
         return own;
     if (window->shadow && (window->shadow->w != own->w || window->shadow->h != own->h)) {
         SDL_FreeSurface(window->shadow);
@@ -279,83 +222,24 @@ static SDL_Surface *software_surface(struct window *window) {
     return window->shadow;
 }
 
-// Black pixels of the window, as the target to draw on.
-static bool begin_software(struct window *window) {
-    SDL_Surface *surface = software_surface(window);
+void window_show(struct window *window, const struct cmdlist *scene, const struct cmdlist *hud) {
+    SDL_Surface *own = SDL_GetWindowSurface(window->window); // anew after a resize
+    SDL_Surface *surface = own ? surface_to_draw(window, own) : NULL;
     if (!surface)
-        return false;
-    const struct pixels pixels = {surface->pixels, surface->w, surface->h, surface->pitch / 4};
-    pixels_fill(&pixels, (struct rect){0, 0, surface->w, surface->h}, 0x000000FF);
-    draw_retarget(window->draw, &pixels);
-    return true;
-}
-
-void window_draw(struct window *window, const struct cmdlist *scene, const struct cmdlist *hud) {
-    if (window->renderer) {
-        SDL_SetRenderDrawColor(window->renderer, 0, 0, 0, 255);
-        SDL_RenderClear(window->renderer);
-    } else if (!begin_software(window)) {
         return; // out of memory; the last frame stays
-    }
-    draw_list(window->draw, scene);
+    const struct pixels pixels = {surface->pixels, surface->w, surface->h, surface->pitch / 4};
+    if (scene->count == 0)
+        pixels_fill(&pixels, (struct rect){0, 0, surface->w, surface->h}, 0x000000FF);
+    draw_list(window->draw, &pixels, scene);
     if (hud)
-        draw_list(window->draw, hud);
-}
-
-void window_present(struct window *window) {
-    if (window->renderer) {
-        SDL_RenderPresent(window->renderer);
-        return;
-    }
-    SDL_Surface *own = SDL_GetWindowSurface(window->window);
-    if (own && window->shadow && !has_our_format(own))
-        SDL_BlitSurface(window->shadow, NULL, own, NULL);
+        draw_list(window->draw, &pixels, hud);
+    if (surface != own)
+        SDL_BlitSurface(surface, NULL, own, NULL);
     SDL_UpdateWindowSurface(window->window);
-}
-
-static bool read_software(struct window *window, uint8_t *bgra, int width_px, int height_px) {
-    const SDL_Surface *surface = software_surface(window);
-    if (!surface || surface->w != width_px || surface->h != height_px) {
-        SDL_SetError("the window has changed its size");
-        return false;
-    }
-    for (int y = 0; y < height_px; y++) {
-        const uint8_t *row = (const uint8_t *)surface->pixels + (size_t)y * (size_t)surface->pitch;
-        memcpy(bgra + (size_t)y * (size_t)width_px * 4, row, (size_t)width_px * 4);
-    }
-    return true;
-}
-
-bool window_read_pixels(struct window *window, uint8_t *bgra, char why[256]) {
-    int width_px, height_px;
-    window_size_px(window, &width_px, &height_px);
-    bool ok = window->renderer
-                  ? SDL_RenderReadPixels(window->renderer, NULL, SDL_PIXELFORMAT_ARGB8888, bgra,
-                                         width_px * 4) == 0
-                  : read_software(window, bgra, width_px, height_px);
-    if (!ok) {
-        snprintf(why, 256, "can't read the window's pixels: %.180s", SDL_GetError());
-        return false;
-    }
-    for (size_t i = 0; i < (size_t)width_px * (size_t)height_px; i++)
-        bgra[i * 4 + 3] = 255;
-    return true;
-}
-
-void window_reset(struct window *window) {
-    draw_reset(window->draw);
 }
 
 bool window_is_hidden(const struct window *window) {
     return (SDL_GetWindowFlags(window->window) & (SDL_WINDOW_HIDDEN | SDL_WINDOW_MINIMIZED)) != 0;
-}
-
-bool window_is_software(const struct window *window) {
-    return !window->renderer;
-}
-
-bool window_has_vsync(const struct window *window) {
-    return window->has_vsync;
 }
 
 int window_refresh_hz(const struct window *window) {
@@ -364,17 +248,6 @@ int window_refresh_hz(const struct window *window) {
     if (display < 0 || SDL_GetCurrentDisplayMode(display, &mode) != 0 || mode.refresh_rate <= 0)
         return DEFAULT_HZ;
     return mode.refresh_rate;
-}
-
-const char *window_renderer_name(const struct window *window) {
-    SDL_RendererInfo info = {0};
-    if (window->renderer && SDL_GetRendererInfo(window->renderer, &info) == 0 && info.name)
-        return info.name; // SDL's own string
-    return "software";
-}
-
-int window_raster_count(const struct window *window) {
-    return draw_raster_count(window->draw);
 }
 
 // ---- the window on its desktop ----

@@ -1,7 +1,7 @@
 // The program's window on a display: opening it, where and how large it is, and
-// getting a frame of commands into it. A GPU draws where there is one; without, the
-// frame is drawn in memory, straight into the window's own pixels. Reads no events
-// (app/window/input.c does) and no clock. Main thread only; one window at a time.
+// getting a frame of commands into it. The frame is drawn in memory by the code that
+// draws films, so the window is the film. Reads no events (app/window/input.c does) and no
+// clock. Main thread only; one window at a time.
 #ifndef RENDER_PIXEL_WINDOW_H
 #define RENDER_PIXEL_WINDOW_H
 
@@ -18,8 +18,6 @@ struct window_opts {
     int width, height; // in the desktop's units; 0: 1280 x 720. Cut to the display
     int display;       // 1, 2 ...: on that display; 0: where the desktop puts it
     bool fullscreen;
-    bool no_vsync;
-    bool software; // draw without a GPU
 };
 
 // Opens the window; its first frame is black. `text` must outlive it.
@@ -43,30 +41,14 @@ void window_size_px(const struct window *window, int *width_px, int *height_px);
 // The size as window_opts takes it, in the display server's units.
 void window_size(const struct window *window, int *width, int *height);
 
-// Draws a frame: black, then the scene, then the HUD (NULL: none).
-void window_draw(struct window *window, const struct cmdlist *scene, const struct cmdlist *hud);
-
-// Shows it. May wait for the screen's refresh, for much longer when the window is
-// covered, or not at all: never a clock.
-void window_present(struct window *window);
-
-// The drawn frame as B G R A bytes (A = 255), before it is presented. `bgra` holds
-// rows of width_px * 4 bytes, for the size of window_size_px.
-bool window_read_pixels(struct window *window, uint8_t *bgra, char why[256]);
-
-// After SDL_RENDER_DEVICE_RESET or SDL_RENDER_TARGETS_RESET: textures are made anew.
-void window_reset(struct window *window);
+// Draws a frame and shows it: the scene, which begins with a fill of its ground (empty:
+// black), then the HUD (NULL: none). May wait for the display server: never a clock.
+void window_show(struct window *window, const struct cmdlist *scene, const struct cmdlist *hud);
 
 // Minimised or hidden: a frame would be seen by nobody and might not wait.
 bool window_is_hidden(const struct window *window);
 
-bool window_is_software(const struct window *window); // better capped at 30 frames/s
-bool window_has_vsync(const struct window *window);
-int window_refresh_hz(const struct window *window);            // 60 when unknown
-const char *window_renderer_name(const struct window *window); // "opengl", "software"
-
-// Strings rasterised so far, see draw.h.
-int window_raster_count(const struct window *window);
+int window_refresh_hz(const struct window *window); // 60 when unknown
 
 // ---- the window on its desktop ----
 

@@ -114,6 +114,8 @@ for top in ("compute", "render", "app"):
         for kind, include in re.findall(r'^\s*#\s*include\s*([<"])([^>"]+)', path.read_text(), re.M):
             checked += 1
             check_include(name, room, kind, include)
+        if re.search(r"\bSDL_Render(?!_)\w*\s*\(", path.read_text()):
+            failures.append(f"{name}: SDL_Render* is not used, render/pixel/draw.c draws on pixels")
         if ROOMS[room][2] is PURE and path.suffix == ".c":
             checked += 1
             check_symbols(name)

@@ -63,8 +63,6 @@ static void it_begins_black_and_stays_opaque(void **state) {
     char why[256];
     int pitch_bytes;
     assert_true(surface_create(&surface, 200, 100, text, why));
-    assert_int_equal(surface_width_px(surface), 200);
-    assert_int_equal(surface_height_px(surface), 100);
     const uint8_t *bgra = surface_pixels(surface, &pitch_bytes);
     assert_true(pitch_bytes >= 200 * 4);
     for (int i = 0; i < 200 * 4; i++)
@@ -97,29 +95,6 @@ static void two_surfaces_hold_the_same_bytes(void **state) {
     assert_memory_equal(bgra[0], bgra[1], (size_t)pitch_bytes * 480);
     surface_destroy(surfaces[0]);
     surface_destroy(surfaces[1]);
-}
-
-static void another_size_is_like_a_new_surface_but_keeps_the_strings(void **state) {
-    (void)state;
-    struct surface *fresh, *resized;
-    char why[256] = "";
-    int pitch_bytes;
-    assert_true(surface_create(&fresh, 500, 300, text, why));
-    assert_true(surface_create(&resized, 900, 700, text, why));
-    add_scene(500, 300);
-    surface_draw(fresh, &list);
-    surface_draw(resized, &list);
-    int count = surface_raster_count(resized);
-    assert_false(surface_resize(resized, 9000, 300, why));
-    assert_int_equal(surface_width_px(resized), 900);
-    assert_true(surface_resize(resized, 500, 300, why));
-    surface_draw(resized, &list);
-    assert_int_equal(surface_raster_count(resized), count);
-    const uint8_t *a = surface_pixels(fresh, &pitch_bytes),
-                  *b = surface_pixels(resized, &pitch_bytes);
-    assert_memory_equal(a, b, (size_t)pitch_bytes * 300);
-    surface_destroy(fresh);
-    surface_destroy(resized);
 }
 
 static void a_png_holds_the_pixels(void **state) {
@@ -175,7 +150,6 @@ int main(void) {
         cmocka_unit_test(sizes_out_of_range_are_refused),
         cmocka_unit_test(it_begins_black_and_stays_opaque),
         cmocka_unit_test(two_surfaces_hold_the_same_bytes),
-        cmocka_unit_test(another_size_is_like_a_new_surface_but_keeps_the_strings),
         cmocka_unit_test(a_png_holds_the_pixels),
         cmocka_unit_test(no_display_and_no_environment_are_needed),
     };

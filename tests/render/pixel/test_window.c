@@ -1,6 +1,6 @@
-// The window: refused without a display, the same pixels as a picture in memory,
-// full screen and back, on SDL's dummy driver, on a virtual X server started here
-// when there is one, and on the display this runs on.
+// The window: refused without a display, full screen and back, and what it shows is
+// what a film's surface holds: on SDL's dummy driver, on the screen of a virtual X
+// server started here when there is one, and on the display this runs on.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static int close_text(void **state) {
 // ---- environments ----
 
 static const char *const NAMES[] = {"DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR",
-                                    "SDL_VIDEODRIVER", "SDL_RENDER_DRIVER"};
+                                    "SDL_VIDEODRIVER", "SDL_FRAMEBUFFER_ACCELERATION"};
 enum { NAME_COUNT = 5 };
 
 // For the leak sanitizer, where there is one: D-Bus keeps a little, and OpenGL drivers
@@ -65,8 +65,63 @@ static int save_environment(void **state) {
     return 0;
 }
 
+// An X server of our own, DISPLAY set to its number. It keeps its screen as a file,
+// which is what a user would see.
+static pid_t server; // 0: none
+static char screen_path[64];
+
+static void stop_server(void) {
+    if (server <= 0)
+        return;
+    kill(server, SIGTERM);
+    waitpid(server, NULL, 0);
+    server = 0;
+    unlink(screen_path);
+    *strrchr(screen_path, '/') = '\0';
+    rmdir(screen_path);
+}
+
+// Skips the test where there is no Xvfb.
+static void start_server(const char *screen) {
+    int ends[2];
+    char folder[] = "/tmp/test_window.XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    snprintf(screen_path, sizeof screen_path, "%s/Xvfb_screen0", folder);
+    assert_int_equal(pipe(ends), 0);
+    server = fork();
+    if (server == 0) {
+        char fd[16];
+        snprintf(fd, sizeof fd, "%d", ends[1]);
+        close(ends[0]);
+        if (freopen("/dev/null", "w", stderr))
+            execlp("Xvfb", "Xvfb", "-displayfd", fd, "-screen", "0", screen, "-nolisten", "tcp",
+                   "-noreset", "-fbdir", folder, (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    // The number comes in pieces; who hangs up before its newline kills the server.
+    char display[16] = ":";
+    size_t used = 1;
+    while (used + 1 < sizeof display && read(ends[0], display + used, 1) == 1 &&
+           display[used] != '\n')
+        used++;
+    close(ends[0]);
+    bool is_ready = display[used] == '\n';
+    display[used] = '\0';
+    if (is_ready) {
+        setenv("DISPLAY", display, 1);
+        return;
+    }
+    stop_server();
+    print_message("Xvfb is not installed\n");
+    skip();
+}
+
+// Also after a test that failed in the middle.
 static int restore_environment(void **state) {
     (void)state;
+    SDL_Quit();
+    stop_server();
     for (int i = 0; i < NAME_COUNT; i++) {
         if (saved[i])
             setenv(NAMES[i], saved[i], 1);
@@ -107,40 +162,50 @@ static void make_scene(int w, int h) {
     cmdlist_ring(&hud, (struct rect){10, 10, 200, 100}, 8, 3, 0x2CC295FF);
 }
 
-// The window's pixels of scene and HUD; their size in w and h. Owner: the caller.
-static uint8_t *draw_and_read(struct window *window, int *w, int *h) {
+static SDL_Window *sdl_window(void) {
+    SDL_Window *found = NULL;
+    for (Uint32 id = 1; id < 1000 && !found; id++)
+        found = SDL_GetWindowFromID(id); // the only one there is
+    assert_non_null(found);
+    return found;
+}
+
+// Shows scene and HUD in the window's size, and the same in a film's surface.
+static struct surface *show_both(struct window *window) {
+    int w, h;
     char why[256];
     SDL_Event event;
     while (SDL_PollEvent(&event))
         continue; // SDL learns of sizes here
-    window_size_px(window, w, h);
-    make_scene(*w, *h);
-    window_draw(window, &scene, &hud);
-    uint8_t *bgra = malloc((size_t)*w * (size_t)*h * 4);
-    if (!window_read_pixels(window, bgra, why))
-        fail_msg("%s", why);
-    window_present(window);
-    return bgra;
+    window_size_px(window, &w, &h);
+    make_scene(w, h);
+    window_show(window, &scene, &hud);
+    struct surface *film;
+    assert_true(surface_create(&film, w, h, text, why));
+    surface_draw(film, &scene);
+    surface_draw(film, &hud);
+    return film;
 }
 
-// The greatest difference to the same lists drawn in memory.
-static int difference_to_memory(struct window *window) {
-    int w, h, pitch_bytes, greatest = 0;
-    uint8_t *bgra = draw_and_read(window, &w, &h);
-    struct surface *surface;
-    char why[256];
-    assert_true(surface_create(&surface, w, h, text, why));
-    surface_draw(surface, &scene);
-    surface_draw(surface, &hud);
-    const uint8_t *want = surface_pixels(surface, &pitch_bytes);
+// The greatest difference of a channel between the film and rows of pixels.
+static int difference(const struct surface *film, const uint8_t *rows, int pitch_bytes, int w,
+                      int h) {
+    int greatest = 0, film_pitch_bytes;
+    const uint8_t *want = surface_pixels(film, &film_pitch_bytes);
     for (int y = 0; y < h; y++)
         for (int x = 0; x < w * 4; x++) {
-            int d = abs((int)bgra[y * w * 4 + x] - (int)want[y * pitch_bytes + x]);
-            greatest = d > greatest ? d : greatest;
+            int d = abs((int)rows[y * pitch_bytes + x] - (int)want[y * film_pitch_bytes + x]);
+            greatest = x % 4 < 3 && d > greatest ? d : greatest;
         }
-    surface_destroy(surface);
-    free(bgra);
     return greatest;
+}
+
+// On a driver without a screen: the surface that SDL was given to show.
+static void assert_holds_the_film(struct window *window) {
+    struct surface *film = show_both(window);
+    const SDL_Surface *held = SDL_GetWindowSurface(sdl_window());
+    assert_int_equal(difference(film, held->pixels, held->pitch, held->w, held->h), 0);
+    surface_destroy(film);
 }
 
 // ---- refusals ----
@@ -185,38 +250,30 @@ static void a_display_number_that_is_not_there_is_refused(void **state) {
 
 // ---- on the dummy driver ----
 
-static void the_windows_pixels_are_those_of_memory(void **state) {
+static void what_the_window_shows_is_what_a_film_holds(void **state) {
     (void)state;
     setenv("SDL_VIDEODRIVER", "dummy", 1);
     struct window *window = open_window(&(struct window_opts){.title = "test"});
-    assert_true(window_is_software(window));
-    assert_string_equal(window_renderer_name(window), "software");
-    assert_false(window_has_vsync(window));
     assert_int_equal(window_refresh_hz(window), 60); // the driver says 0
-    assert_int_equal(difference_to_memory(window), 0);
-    int count = window_raster_count(window);
-    assert_int_equal(difference_to_memory(window), 0);
-    assert_int_equal(window_raster_count(window), count);
-    window_reset(window);
-    assert_int_equal(difference_to_memory(window), 0);
+    assert_holds_the_film(window);
+    assert_holds_the_film(window);
     window_close(window);
 }
 
-static void a_frame_without_a_hud_leaves_none_behind(void **state) {
+static void an_empty_frame_without_a_hud_is_black(void **state) {
     (void)state;
     setenv("SDL_VIDEODRIVER", "dummy", 1);
     struct window *window = open_window(&(struct window_opts){.title = "test"});
-    int w, h;
-    free(draw_and_read(window, &w, &h));
+    assert_holds_the_film(window);
     static struct cmdlist nothing;
     cmdlist_clear(&nothing);
-    window_draw(window, &nothing, NULL);
-    uint8_t *bgra = malloc((size_t)w * (size_t)h * 4);
-    char why[256];
-    assert_true(window_read_pixels(window, bgra, why));
-    for (int i = 0; i < w * h; i++)
-        assert_memory_equal(bgra + i * 4, "\0\0\0\xFF", 4);
-    free(bgra);
+    window_show(window, &nothing, NULL);
+    const SDL_Surface *held = SDL_GetWindowSurface(sdl_window());
+    for (int y = 0; y < held->h; y++)
+        for (int x = 0; x < held->w; x++) {
+            const uint8_t *pixel = (const uint8_t *)held->pixels + y * held->pitch + x * 4;
+            assert_memory_equal(pixel, "\0\0\0", 3);
+        }
     window_close(window);
 }
 
@@ -291,147 +348,137 @@ static void there_is_no_next_display_on_a_single_one(void **state) {
     window_close(window);
 }
 
-// ---- on OpenGL without a display ----
-
-static void a_gpu_draws_the_same_and_is_left_alone_on_request(void **state) {
-    (void)state;
-    setenv("SDL_VIDEODRIVER", "offscreen", 1);
-    if (__lsan_disable)
-        __lsan_disable();
-    for (int software = 1; software >= 0; software--) {
-        struct window *window =
-            open_window(&(struct window_opts){.title = "test", .software = software});
-        bool is_software = window_is_software(window);
-        if (software)
-            assert_true(is_software);
-        for (int i = 0; i < 2; i++) {
-            assert_true(difference_to_memory(window) <= (is_software ? 0 : 4));
-            window_reset(window);
-        }
-        window_close(window);
-        if (!software && is_software) {
-            print_message("no OpenGL without a display here\n");
-            skip();
-        }
-    }
-    if (__lsan_enable)
-        __lsan_enable();
-}
-
 // ---- on X11 ----
 
-// A server of our own: its process, and DISPLAY set to its number. 0: there is none.
-static pid_t start_server(const char *screen) {
-    int ends[2];
-    if (pipe(ends) != 0)
-        return 0;
-    pid_t server = fork();
-    if (server == 0) {
-        char fd[16];
-        snprintf(fd, sizeof fd, "%d", ends[1]);
-        close(ends[0]);
-        if (freopen("/dev/null", "w", stderr))
-            execlp("Xvfb", "Xvfb", "-displayfd", fd, "-screen", "0", screen, "-nolisten", "tcp",
-                   "-noreset", (char *)NULL);
-        _exit(127);
+// The server's screen: an XWD file, its header in 32-bit words from the highest byte on.
+struct screen {
+    uint8_t bytes[64 + 4096 + 1280 * 800 * 4];
+    size_t used;
+    int width_px, pitch_bytes, bits;
+    size_t first; // byte of the first pixel
+};
+
+static int header_word(const struct screen *screen, int index) {
+    const uint8_t *at = screen->bytes + index * 4;
+    return (int)((unsigned)at[0] << 24 | (unsigned)at[1] << 16 | (unsigned)at[2] << 8 | at[3]);
+}
+
+static void read_screen(struct screen *screen) {
+    FILE *file = fopen(screen_path, "rb");
+    assert_non_null(file);
+    screen->used = fread(screen->bytes, 1, sizeof screen->bytes, file);
+    fclose(file);
+    enum { WIDTH = 4, BITS = 11, PITCH = 12, COLORS = 19, COLOR_BYTES = 12 };
+    screen->width_px = header_word(screen, WIDTH);
+    screen->bits = header_word(screen, BITS);
+    screen->pitch_bytes = header_word(screen, PITCH);
+    screen->first = (size_t)(header_word(screen, 0) + header_word(screen, COLORS) * COLOR_BYTES);
+}
+
+// The window's part of the screen as B G R x; colours of 16 bits with their low bits 0.
+static void read_window(uint8_t *out, const struct screen *screen, int x0, int y0, int w, int h) {
+    size_t pixel_bytes = (size_t)screen->bits / 8;
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++, out += 4) {
+            size_t at = screen->first + (size_t)(y0 + y) * (size_t)screen->pitch_bytes +
+                        (size_t)(x0 + x) * pixel_bytes;
+            assert_true(at + pixel_bytes <= screen->used);
+            const uint8_t *pixel = screen->bytes + at;
+            unsigned word = pixel[0] | (unsigned)pixel[1] << 8;
+            out[0] = pixel_bytes == 2 ? (uint8_t)(word << 3 & 0xF8) : pixel[0];
+            out[1] = pixel_bytes == 2 ? (uint8_t)(word >> 3 & 0xFC) : pixel[1];
+            out[2] = pixel_bytes == 2 ? (uint8_t)(word >> 8 & 0xF8) : pixel[2];
+        }
+}
+
+// Waits for a slow server, but not for ever.
+static void assert_screen_shows_the_film(struct window *window, int tolerance) {
+    static struct screen screen;
+    static uint8_t seen[1280 * 800 * 4];
+    int greatest = 256;
+    for (int tries = 0; tries < 200 && greatest > tolerance; tries++) {
+        struct surface *film = show_both(window);
+        int x, y, w, h;
+        SDL_GetWindowPosition(sdl_window(), &x, &y);
+        window_size_px(window, &w, &h);
+        read_screen(&screen);
+        if (x >= 0 && y >= 0 && x + w <= 1280 && y + h <= 800) {
+            read_window(seen, &screen, x, y, w, h);
+            int now = difference(film, seen, w * 4, w, h);
+            greatest = now < greatest ? now : greatest;
+        }
+        surface_destroy(film);
+        SDL_Delay(tries < 20 ? 1 : 10);
     }
-    close(ends[1]);
-    // The number comes in pieces; who hangs up before its newline kills the server.
-    char display[16] = ":";
-    size_t used = 1;
-    while (used + 1 < sizeof display && read(ends[0], display + used, 1) == 1 &&
-           display[used] != '\n')
-        used++;
-    close(ends[0]);
-    bool is_ready = display[used] == '\n';
-    display[used] = '\0';
-    if (is_ready)
-        setenv("DISPLAY", display, 1);
-    else
-        waitpid(server, NULL, 0);
-    return is_ready ? server : 0;
+    assert_in_range(greatest, 0, tolerance);
 }
 
-static void stop_server(pid_t server) {
-    kill(server, SIGTERM);
-    waitpid(server, NULL, 0);
-}
-
-static void use_window_on_x11(const struct window_opts *opts, int tolerance) {
-    struct window *window = open_window(opts);
+static void use_window_on_x11(int tolerance) {
+    struct window *window =
+        open_window(&(struct window_opts){.title = "test", .width = 800, .height = 600});
     int w, h, full_w, full_h;
+    window_show_pointer(window, false); // it is on the screen too
     window_size_px(window, &w, &h);
     assert_int_equal(w, 800);
     assert_int_equal(h, 600);
-    assert_true(difference_to_memory(window) <= tolerance);
+    assert_screen_shows_the_film(window, tolerance);
     window_set_title(window, "another title");
     window_set_fullscreen(window, true);
     window_set_fullscreen(window, true); // no harm
-    for (int i = 0; i < 5; i++)
-        assert_true(difference_to_memory(window) <= tolerance);
+    for (int i = 0; i < 5; i++)          // on the screen only a window manager makes it larger
+        surface_destroy(show_both(window));
     assert_true(window_is_fullscreen(window));
     window_size_px(window, &full_w, &full_h);
     assert_int_equal(full_w, 1280);
     assert_int_equal(full_h, 800);
     window_set_fullscreen(window, false);
-    for (int i = 0; i < 5; i++)
-        assert_true(difference_to_memory(window) <= tolerance);
+    assert_screen_shows_the_film(window, tolerance);
     assert_false(window_is_fullscreen(window));
     window_size_px(window, &w, &h); // its old size, even without a window manager
     assert_int_equal(w, 800);
     assert_int_equal(h, 600);
+    window_show_pointer(window, true);
     window_close(window);
 }
 
-static void windows_on_x11_show_the_pixels_of_memory(void **state) {
+static void the_screen_shows_what_a_film_holds(void **state) {
     (void)state;
-    pid_t server = start_server("1280x800x24");
-    if (!server) {
-        print_message("Xvfb is not installed\n");
-        skip();
-    }
     char why[256];
+    start_server("1280x800x24");
     assert_true(window_has_display(why));
-    struct window_opts opts = {.title = "test", .width = 800, .height = 600};
+    use_window_on_x11(0);
+}
+
+// As on Wayland, where SDL makes a texture of the frame.
+static void it_does_so_too_when_sdl_shows_it_with_opengl(void **state) {
+    (void)state;
+    start_server("1280x800x24");
+    setenv("SDL_FRAMEBUFFER_ACCELERATION", "1", 1);
     if (__lsan_disable)
         __lsan_disable();
-    use_window_on_x11(&opts, 4); // whatever SDL finds
+    use_window_on_x11(0);
     if (__lsan_enable)
         __lsan_enable();
-    opts.software = true;
-    use_window_on_x11(&opts, 0);
-    setenv("SDL_RENDER_DRIVER", "software", 1);
-    opts.software = false;
-    struct window *window = open_window(&opts);
-    assert_true(window_is_software(window));
-    window_close(window);
-    stop_server(server);
 }
 
 static void full_screen_from_the_start_fills_the_screen(void **state) {
     (void)state;
-    pid_t server = start_server("1280x800x24");
-    if (!server)
-        skip();
-    struct window *window = open_window(
-        &(struct window_opts){.title = "test", .fullscreen = true, .software = true, .display = 1});
+    start_server("1280x800x24");
+    struct window *window =
+        open_window(&(struct window_opts){.title = "test", .fullscreen = true, .display = 1});
     int w, h;
-    free(draw_and_read(window, &w, &h));
+    assert_holds_the_film(window);
     assert_true(window_is_fullscreen(window));
+    window_size_px(window, &w, &h);
     assert_int_equal(w, 1280);
     assert_int_equal(h, 800);
     window_close(window);
-    stop_server(server);
 }
 
 static void a_screen_of_16_bits_shows_the_picture_too(void **state) {
     (void)state;
-    pid_t server = start_server("1280x800x16");
-    if (!server)
-        skip();
-    struct window_opts opts = {.title = "test", .width = 800, .height = 600, .software = true};
-    use_window_on_x11(&opts, 0); // drawn in 32 bits, read before the cut to 16
-    stop_server(server);
+    start_server("1280x800x16");
+    use_window_on_x11(7); // the low bits are cut
 }
 
 static void the_display_this_runs_on_works(void **state) {
@@ -439,14 +486,10 @@ static void the_display_this_runs_on_works(void **state) {
     if (!saved[0])
         skip();
     setenv("DISPLAY", saved[0], 1);
-    if (__lsan_disable)
-        __lsan_disable();
     struct window *window =
         open_window(&(struct window_opts){.title = "test", .width = 800, .height = 600});
-    assert_true(difference_to_memory(window) <= 4);
+    assert_holds_the_film(window);
     window_close(window);
-    if (__lsan_enable)
-        __lsan_enable();
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, save_environment, restore_environment)
@@ -457,15 +500,15 @@ int main(void) {
         TEST(a_display_that_cannot_be_reached_is_named),
         TEST(a_driver_that_shows_nothing_is_used_only_when_asked_for),
         TEST(a_display_number_that_is_not_there_is_refused),
-        TEST(the_windows_pixels_are_those_of_memory),
-        TEST(a_frame_without_a_hud_leaves_none_behind),
+        TEST(what_the_window_shows_is_what_a_film_holds),
+        TEST(an_empty_frame_without_a_hud_is_black),
         TEST(sizes_stay_between_the_minimum_and_the_display),
         TEST(text_input_and_screensaver_begin_as_promised),
         TEST(signals_are_left_to_the_program),
         TEST(the_mouse_is_where_the_pixels_are),
         TEST(there_is_no_next_display_on_a_single_one),
-        TEST(a_gpu_draws_the_same_and_is_left_alone_on_request),
-        TEST(windows_on_x11_show_the_pixels_of_memory),
+        TEST(the_screen_shows_what_a_film_holds),
+        TEST(it_does_so_too_when_sdl_shows_it_with_opengl),
         TEST(full_screen_from_the_start_fills_the_screen),
         TEST(a_screen_of_16_bits_shows_the_picture_too),
         TEST(the_display_this_runs_on_works),
