@@ -94,7 +94,6 @@ static const struct option_row rows[] = {
     {"text-step", OPTION_INT, DRAWS | COMMON, FIELD(text_step), "N", NULL, -4, 8, "text size"},
     {"speed", OPTION_RATE, DRAWS | COMMON, FIELD(rate), "X", NULL, 1, INT64_C(1000000000),
      "1 is real time, 1/200 is 200x slower"},
-    {"no-vsync", OPTION_FLAG, PLAY, FIELD(vsync), NULL, NULL, 0, 0, "pace frames by timer alone"},
     {"size", OPTION_SIZE, DRAWS | COMMON, FIELD(width_px), "WxH", NULL, 64, 8192, "in pixels"},
     {"fps", OPTION_FPS, RECORD, FIELD(fps_num), "N", NULL, 1000000, 240000000,
      "frames a second: 60, 30000/1001, 29.97"},
@@ -807,7 +806,6 @@ bool options_parse(struct options *out, int argc, char **argv, char why[256]) {
         .theme = THEME_DARK,
         .display = -1,
         .rate = {0, 1},
-        .vsync = true,
         .from_ns = -1,
         .to_ns = -1,
     };

@@ -61,7 +61,6 @@ struct options {
     int display; // -1 = where the window manager puts it
     int text_step;
     struct playhead_rate rate; // num 0 = chosen
-    bool vsync;
 
     // Lesson and Lab.
     const char *lesson_path;  // NULL = the program's own, in `language`

@@ -36,13 +36,13 @@ class Help(program.Case):
     def test_the_first_page_leads_to_all_options_of_the_window(self):
         first = self.succeed("--help").decode()
         self.assertIn("tokendrip play --help lists all", first)
-        self.assertNotIn("--no-vsync", first)
+        self.assertNotIn("--fresh", first)
         self.assertEqual(first, self.succeed("help").decode())
         page = self.succeed("play", "--help").decode()
         self.assertEqual(page, self.succeed("help", "play").decode())
         options = re.findall(r"^  (--[a-z-]+)", page, re.M)
         for name in ("--mode", "--lesson", "--lang", "--chapter", "--page", "--compare",
-                     "--describe", "--calm", "--fresh", "--no-vsync"):
+                     "--describe", "--calm", "--fresh"):
             self.assertIn(name, options)
         window = set(re.findall(r"^  (--[a-z-]+)", first, re.M)) - {"--version"}
         self.assertLess(window, set(options))

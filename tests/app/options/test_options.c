@@ -411,7 +411,6 @@ static void defaults_are_the_documented_ones(void **state) {
     assert_int_equal(o.theme, THEME_DARK);
     assert_int_equal(o.display, -1);
     assert_int_equal(o.rate.num, 0);
-    assert_true(o.vsync);
     assert_int_equal(o.from_ns, -1);
     assert_int_equal(o.to_ns, -1);
     assert_int_equal(o.width_px, 0);
