@@ -1,10 +1,12 @@
-// Time to draw one busy frame with the software renderer, as one line of JSON: median
-// and 99th percentile in ms at 1080p and 4K. The frame is a full grid like that of a
-// prompt of 40 tokens in 16 layers, its texts, a striped clock, drops and a number
-// that changes with every frame. Figures are printed, never asserted.
+// Time to draw one busy frame in memory, and to draw and show it in a window where there
+// is a display, as one line of JSON: median and 99th percentile in ms at 1080p and 4K
+// (a window is cut to its display). The frame is a full grid like that of a prompt of
+// 40 tokens in 16 layers, its texts, a striped clock, drops and a number that changes
+// with every frame. Figures are printed, never asserted.
 #include "render/pixel/draw.h"
 #include "render/pixel/surface.h"
 #include "render/pixel/text.h"
+#include "render/pixel/window.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,50 +78,76 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// The times of FRAMES frames, sorted; the first, which fills the caches, apart.
-static int measure(double *ms, double *first_ms, struct text *text, int w, int h) {
+static void make_frame(struct cmdlist *list, int w, int h, int frame) {
+    cmdlist_clear(list);
+    cmdlist_fill(list, (struct rect){0, 0, w, h}, 0x0E1116FF);
+    add_grid(list, w, h, frame);
+    add_rest(list, w, h, frame);
+}
+
+static void print_times(double ms[FRAMES]) {
+    qsort(ms, FRAMES, sizeof *ms, compare);
+    printf("\"median_ms\": %.3f, \"p99_ms\": %.3f}", ms[FRAMES / 2], ms[FRAMES * 99 / 100]);
+}
+
+static void fail(const char *why) {
+    fprintf(stderr, "bench_draw: %s\n", why);
+    exit(1);
+}
+
+// The first frame, which fills the caches, apart.
+static void measure_surface(const char *name, struct text *text, int w, int h) {
     static struct cmdlist list;
+    double ms[FRAMES], first_ms = 0;
     char why[256];
     struct surface *surface;
-    if (!surface_create(&surface, w, h, text, why)) {
-        fprintf(stderr, "bench_draw: %s\n", why);
-        exit(1);
-    }
+    if (!surface_create(&surface, w, h, text, why))
+        fail(why);
     for (int frame = -1; frame < FRAMES; frame++) {
-        cmdlist_clear(&list);
-        cmdlist_fill(&list, (struct rect){0, 0, w, h}, 0x0E1116FF);
-        add_grid(&list, w, h, frame + 1);
-        add_rest(&list, w, h, frame + 1);
+        make_frame(&list, w, h, frame + 1);
         double start = now_ms();
         surface_draw(surface, &list);
-        *(frame < 0 ? first_ms : &ms[frame]) = now_ms() - start;
+        *(frame < 0 ? &first_ms : &ms[frame]) = now_ms() - start;
     }
     if (getenv("BENCH_DRAW_PNG"))
         surface_save_png(surface, getenv("BENCH_DRAW_PNG"), why);
-    qsort(ms, FRAMES, sizeof *ms, compare);
     surface_destroy(surface);
-    return list.count;
+    printf(", \"%s\": {\"commands\": %d, \"first_ms\": %.2f, ", name, list.count, first_ms);
+    print_times(ms);
+}
+
+static void measure_window(const char *name, struct text *text, int w, int h) {
+    static struct cmdlist list;
+    double ms[FRAMES];
+    char why[256];
+    struct window *window;
+    if (!window_open(&window, &(struct window_opts){.width = w, .height = h}, text, why))
+        fail(why);
+    window_size_px(window, &w, &h);
+    for (int frame = -1; frame < FRAMES; frame++) {
+        make_frame(&list, w, h, frame + 1);
+        double start = now_ms();
+        window_show(window, &list, NULL);
+        if (frame >= 0)
+            ms[frame] = now_ms() - start;
+    }
+    window_close(window);
+    printf(", \"window_%s\": {\"width_px\": %d, \"height_px\": %d, ", name, w, h);
+    print_times(ms);
 }
 
 int main(void) {
-    static double ms[FRAMES];
     char why[256];
     struct text *text;
-    double start = now_ms(), first_ms = 0;
-    if (!text_create(&text, why)) {
-        fprintf(stderr, "bench_draw: %s\n", why);
-        return 1;
-    }
+    double start = now_ms();
+    if (!text_create(&text, why))
+        fail(why);
     printf("{\"bench\": \"draw\", \"text_create_ms\": %.2f", now_ms() - start);
-    const struct {
-        const char *name;
-        int w, h;
-    } sizes[] = {{"1080p", 1920, 1080}, {"4k", 3840, 2160}};
-    for (int i = 0; i < 2; i++) {
-        int commands = measure(ms, &first_ms, text, sizes[i].w, sizes[i].h);
-        printf(", \"%s\": {\"commands\": %d, \"first_ms\": %.2f, \"median_ms\": %.3f, "
-               "\"p99_ms\": %.3f}",
-               sizes[i].name, commands, first_ms, ms[FRAMES / 2], ms[FRAMES * 99 / 100]);
+    measure_surface("1080p", text, 1920, 1080);
+    measure_surface("4k", text, 3840, 2160);
+    if (window_has_display(why)) {
+        measure_window("1080p", text, 1920, 1080);
+        measure_window("4k", text, 3840, 2160);
     }
     printf("}\n");
     text_destroy(text);
