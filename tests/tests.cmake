@@ -48,7 +48,7 @@ if(TOKENDRIP_HAS_TESTS)
     set(fixture render/film/sink_fixture.c)
     set(sample render/data/sample_view.c)
 
-    foreach(name assets json_in json_out partfile progress signals stopwatch utf8 why)
+    foreach(name assets json_in json_out num partfile progress signals stopwatch utf8 why)
         tokendrip_test(test_${name} compute/base tokendrip_base unit)
     endforeach()
 

@@ -4,6 +4,7 @@
 
 #include "compute/base/assets.h"
 #include "compute/base/json_in.h"
+#include "compute/base/num.h"
 #include "compute/base/why.h"
 
 #include <dirent.h>
@@ -116,12 +117,8 @@ int lesson_chapters(const struct lesson *lesson) {
     return lesson->chapter_count;
 }
 
-static int clamp(int value, int count) {
-    return value < 0 ? 0 : value >= count ? count - 1 : value;
-}
-
 static const struct lesson_chapter *chapter_at(const struct lesson *lesson, int chapter) {
-    return &lesson->chapters[clamp(chapter, lesson->chapter_count)];
+    return &lesson->chapters[clamp_int(chapter, 0, lesson->chapter_count - 1)];
 }
 
 const char *lesson_chapter_title(const struct lesson *lesson, int chapter) {
@@ -142,8 +139,8 @@ int lesson_steps(const struct lesson *lesson, int chapter, const struct run *run
 
 struct lesson_place lesson_clamp(const struct lesson *lesson, struct lesson_place place,
                                  const struct run *run) {
-    place.chapter = clamp(place.chapter, lesson->chapter_count);
-    place.step = clamp(place.step, lesson_steps(lesson, place.chapter, run));
+    place.chapter = clamp_int(place.chapter, 0, lesson->chapter_count - 1);
+    place.step = clamp_int(place.step, 0, lesson_steps(lesson, place.chapter, run) - 1);
     return place;
 }
 
@@ -233,7 +230,7 @@ int lesson_terms(const struct lesson *lesson) {
 }
 
 struct lesson_term lesson_term(const struct lesson *lesson, int index) {
-    return lesson->terms[clamp(index, lesson->term_count)];
+    return lesson->terms[clamp_int(index, 0, lesson->term_count - 1)];
 }
 
 // The word that `[shown|word]` stands for in this text; 0 bytes: it is not in there.

@@ -2,6 +2,7 @@
 #include "app/picture/frame.h"
 
 #include "app/picture/scene/scene.h"
+#include "compute/base/num.h"
 #include "render/paint/lab/lab.h"
 #include "render/paint/panel/panel.h"
 
@@ -193,11 +194,7 @@ int64_t frame_clock_ns(const struct frame *frame, int x_px) {
     struct rect bar = frame->is_lab ? frame->lab_layout.lane_bars[0] : frame->layout.clock_bar;
     int64_t scale_ns = frame->is_lab ? frame->lab.scale_ns : frame->scale_ns;
     int64_t ppm = bar.w > 0 ? (int64_t)(x_px - bar.x) * VIEW_PPM / bar.w : 0;
-    return (int64_t)((double)scale_ns * paint_clamp_ppm(ppm) / VIEW_PPM);
-}
-
-static bool is_in(struct rect rect, int x, int y) {
-    return x >= rect.x && x < rect.x + rect.w && y >= rect.y && y < rect.y + rect.h;
+    return (int64_t)((double)scale_ns * clamp_ppm(ppm) / VIEW_PPM);
 }
 
 // The log's line of the first one in the panel, which holds a part of a long log.
@@ -246,9 +243,9 @@ struct frame_hit frame_hit(const struct frame *frame, int x_px, int y_px) {
         return (struct frame_hit){0}; // nothing is shown yet
     if (frame->is_lab)
         return lab_part(frame, x_px, y_px);
-    if (frame->has_panel && is_in(frame->layout.panel, x_px, y_px))
+    if (frame->has_panel && rect_has(frame->layout.panel, x_px, y_px))
         return panel_part(frame, x_px, y_px);
-    if (is_in(frame->layout.clock, x_px, y_px))
+    if (rect_has(frame->layout.clock, x_px, y_px))
         return (struct frame_hit){.part = FRAME_CLOCK, .t_ns = frame_clock_ns(frame, x_px)};
     return (struct frame_hit){0};
 }

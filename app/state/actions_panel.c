@@ -3,6 +3,7 @@
 // share of the way, so keyboard and mouse cannot disagree.
 #include "app/picture/panel/panel.h"
 #include "app/state/actions_parts.h"
+#include "compute/base/num.h"
 
 enum {
     NUDGE_PPM = 10000, // of a guess: 1 %
@@ -59,10 +60,6 @@ struct stage_state actions_with_lengths(struct stage_state state, enum action ac
 
 // --- Targets ---
 
-static int clamped_ppm(int ppm) {
-    return ppm < 0 ? 0 : ppm > 1000000 ? 1000000 : ppm;
-}
-
 static struct stage_state with_prompt(struct stage_state state, int tokens) {
     state.requests |= tokens != state.prompt_tokens ? REQUEST_MEASURE_SOON : 0u;
     state.prompt_tokens = tokens;
@@ -90,7 +87,7 @@ static bool is_guessing(const struct stage_state *state) {
 struct stage_state actions_set(struct stage_state state, enum panel_target target, int ppm,
                                const struct actions_context *context) {
     bool is_length = target == TARGET_PROMPT || target == TARGET_ANSWER;
-    ppm = clamped_ppm(ppm);
+    ppm = clamp_ppm(ppm);
     if (is_length && !has_lengths(&state))
         return actions_toasted(state, TOAST_NO_LENGTHS);
     switch (target) {
@@ -219,10 +216,6 @@ static struct stage_state focus_moved(struct stage_state state, int direction,
     return state;
 }
 
-static int clamped(int value, int most) {
-    return value < 0 ? 0 : value < most ? value : most;
-}
-
 // With a clicker alone the rest of a long text comes before the next step.
 static bool by_scroll(struct stage_state *state, enum action action,
                       const struct actions_context *context) {
@@ -235,7 +228,7 @@ static bool by_scroll(struct stage_state *state, enum action action,
     bool is_more = state->scroll < most;
     if (lines == 0 || (action == ACTION_PAGE_NEXT && !is_more))
         return false;
-    state->scroll = clamped(state->scroll + lines, most);
+    state->scroll = clamp_int(state->scroll + lines, 0, most);
     return true;
 }
 

@@ -3,14 +3,12 @@
 // seen the length of the clock, so they tell nothing.
 #include "app/state/guess.h"
 
+#include "compute/base/num.h"
+
 #include <math.h>
 #include <stdlib.h>
 
-enum { WHOLE_PPM = 1000000, DECADES = 3, POINT_PPM = 10000 };
-
-static int clamp_ppm(int64_t ppm) {
-    return ppm < 0 ? 0 : ppm > WHOLE_PPM ? WHOLE_PPM : (int)ppm;
-}
+enum { DECADES = 3, POINT_PPM = 10000 };
 
 struct guess guess_new(void) {
     return (struct guess){

@@ -2,6 +2,8 @@
 // is a formula of its anchor and never a sum of small steps.
 #include "app/state/playhead.h"
 
+#include "compute/base/num.h"
+
 __extension__ typedef __int128 wide;
 
 enum { LADDER_MAX_DEN = 1000000, LADDER_MAX_NUM = 1000 };
@@ -19,12 +21,6 @@ static int64_t scaled(int64_t value, int64_t num, int64_t den) {
     return (int64_t)quotient;
 }
 
-static int64_t clamped(int64_t value, int64_t low, int64_t high) {
-    if (value > high)
-        value = high;
-    return value < low ? low : value;
-}
-
 static int64_t added(int64_t a, int64_t b) {
     int64_t sum = 0;
     if (!__builtin_add_overflow(a, b, &sum))
@@ -36,7 +32,8 @@ int64_t playhead_at(const struct playhead *playhead, int64_t wall_ns) {
     int64_t moved_ns = 0;
     if (!playhead->is_paused)
         moved_ns = playhead_run_ns(playhead->rate, wall_ns - playhead->anchor_wall_ns);
-    return clamped(added(playhead->anchor_run_ns, moved_ns), playhead->first_ns, playhead->last_ns);
+    return clamp_i64(added(playhead->anchor_run_ns, moved_ns), playhead->first_ns,
+                     playhead->last_ns);
 }
 
 bool playhead_is_at_end(const struct playhead *playhead, int64_t wall_ns) {
@@ -45,7 +42,7 @@ bool playhead_is_at_end(const struct playhead *playhead, int64_t wall_ns) {
 
 static struct playhead anchored(struct playhead playhead, int64_t wall_ns, int64_t run_ns) {
     playhead.anchor_wall_ns = wall_ns;
-    playhead.anchor_run_ns = clamped(run_ns, playhead.first_ns, playhead.last_ns);
+    playhead.anchor_run_ns = clamp_i64(run_ns, playhead.first_ns, playhead.last_ns);
     return playhead;
 }
 

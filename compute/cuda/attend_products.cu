@@ -5,6 +5,8 @@
 // so that what rounding adds to a share it adds to the whole as well.
 #include "compute/cuda/attend_products.cuh"
 
+#include "compute/base/num.h"
+
 enum {
     THREADS = 256,
     WARPS = THREADS / WARP_LANES,
@@ -15,10 +17,6 @@ enum {
 // A row of so many scores or shares has a stride that is a multiple of 16 bytes.
 static int padded(int count) {
     return (count + EACH - 1) / EACH * EACH;
-}
-
-static int smaller(int a, int b) {
-    return a < b ? a : b;
 }
 
 // --- Sizes ---
@@ -35,7 +33,7 @@ static int choose_tile(const struct heads &h, int context, int most_tokens) {
         return 0;
     for (int tile = 256; tile >= 32; tile /= 2) {
         if (values_of(h, tile, context) <= most)
-            return smaller(tile, most_tokens);
+            return min_int(tile, most_tokens);
     }
     return 0;
 }
@@ -222,11 +220,11 @@ static bool run_tile(const struct tile_args &tile, struct gemm *gemm, cudaStream
     const int seen = tile.pass.first_position + tile.first + tile.tokens;
     const int most = (int)(tile.work.values / values_of(h, tile.tokens, seen));
     // As many rounds as there must be, each with about as many heads.
-    const int at_once = smaller(most, h.kv_heads), rounds = (h.kv_heads + at_once - 1) / at_once;
+    const int at_once = min_int(most, h.kv_heads), rounds = (h.kv_heads + at_once - 1) / at_once;
     const int each = (h.kv_heads + rounds - 1) / rounds;
     LAUNCH(queries_kernel, (unsigned)tile.tokens, (unsigned)THREADS, 0, stream, tile);
     for (int head = 0; head < h.kv_heads; head += each) {
-        if (!run_heads(tile, head, smaller(each, h.kv_heads - head), gemm, stream, why))
+        if (!run_heads(tile, head, min_int(each, h.kv_heads - head), gemm, stream, why))
             return false;
     }
     LAUNCH(mixed_kernel, (unsigned)tile.tokens, (unsigned)THREADS, 0, stream, tile);
@@ -239,7 +237,7 @@ bool attend_products_run(const struct attend_products *work, struct gemm *gemm,
     tile.work = *work;
     tile.pass = args;
     for (tile.first = 0; tile.first < args.tokens; tile.first += work->tile_tokens) {
-        tile.tokens = smaller(work->tile_tokens, args.tokens - tile.first);
+        tile.tokens = min_int(work->tile_tokens, args.tokens - tile.first);
         if (!run_tile(tile, gemm, stream, why))
             return false;
     }

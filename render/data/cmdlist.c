@@ -3,6 +3,8 @@
 // counted, never an error, and never half recorded.
 #include "render/data/cmdlist.h"
 
+#include "compute/base/num.h"
+
 #include <string.h>
 
 void cmdlist_clear(struct cmdlist *list) {
@@ -13,10 +15,6 @@ void cmdlist_clear(struct cmdlist *list) {
 
 static bool is_visible(struct rect rect, rgba color) {
     return rect.w > 0 && rect.h > 0 && (color & 0xFF) != 0;
-}
-
-static int clamp(int value, int low, int high) {
-    return value < low ? low : value > high ? high : value;
 }
 
 static void add(struct cmdlist *list, struct cmd cmd) {
@@ -33,8 +31,8 @@ void cmdlist_fill(struct cmdlist *list, struct rect rect, rgba color) {
 
 // The largest radius a rectangle can have and sprites come in.
 static uint16_t clamp_radius(struct rect rect, int radius_px) {
-    int half = (rect.w < rect.h ? rect.w : rect.h) / 2;
-    return (uint16_t)clamp(radius_px, 0, half < CMD_MAX_RADIUS_PX ? half : CMD_MAX_RADIUS_PX);
+    int half = min_int(rect.w, rect.h) / 2;
+    return (uint16_t)clamp_int(radius_px, 0, min_int(half, CMD_MAX_RADIUS_PX));
 }
 
 void cmdlist_round(struct cmdlist *list, struct rect rect, int radius_px, rgba color) {
@@ -53,7 +51,7 @@ void cmdlist_ring(struct cmdlist *list, struct rect rect, int radius_px, int str
     add(list, (struct cmd){.kind = CMD_RING,
                            .rect = rect,
                            .radius = clamp_radius(rect, radius_px),
-                           .stroke = (uint16_t)clamp(stroke_px, 1, CMD_MAX_STROKE_PX),
+                           .stroke = (uint16_t)clamp_int(stroke_px, 1, CMD_MAX_STROKE_PX),
                            .color = color});
 }
 
@@ -63,7 +61,7 @@ void cmdlist_stripes(struct cmdlist *list, struct rect rect, int stroke_px, bool
         return;
     add(list, (struct cmd){.kind = CMD_STRIPES,
                            .rect = rect,
-                           .stroke = (uint16_t)clamp(stroke_px, 1, CMD_MAX_STROKE_PX),
+                           .stroke = (uint16_t)clamp_int(stroke_px, 1, CMD_MAX_STROKE_PX),
                            .mirrored = mirrored,
                            .color = color});
 }
@@ -73,7 +71,7 @@ void cmdlist_drop(struct cmdlist *list, struct rect rect, int phase, rgba color)
         return;
     add(list, (struct cmd){.kind = CMD_DROP,
                            .rect = rect,
-                           .phase = (uint8_t)clamp(phase, 0, CMD_DROP_PHASES - 1),
+                           .phase = (uint8_t)clamp_int(phase, 0, CMD_DROP_PHASES - 1),
                            .color = color});
 }
 
@@ -88,12 +86,12 @@ void cmdlist_line(struct cmdlist *list, const struct cmd_line *line, rgba color)
     enum { FARTHEST = 1 << 24 };
     if ((color & 0xFF) == 0 || line->stroke <= 0)
         return;
-    int x = clamp(line->x0, -FARTHEST, FARTHEST), y = clamp(line->y0, -FARTHEST, FARTHEST);
+    int x = clamp_int(line->x0, -FARTHEST, FARTHEST), y = clamp_int(line->y0, -FARTHEST, FARTHEST);
     struct cmd cmd = {
         .kind = CMD_LINE,
-        .rect = {x, y, clamp(line->x1, -FARTHEST, FARTHEST) - x,
-                 clamp(line->y1, -FARTHEST, FARTHEST) - y},
-        .stroke = (uint16_t)clamp(line->stroke, 1, CMD_MAX_LINE_PX * CMD_LINE_UNIT),
+        .rect = {x, y, clamp_int(line->x1, -FARTHEST, FARTHEST) - x,
+                 clamp_int(line->y1, -FARTHEST, FARTHEST) - y},
+        .stroke = (uint16_t)clamp_int(line->stroke, 1, CMD_MAX_LINE_PX * CMD_LINE_UNIT),
         .color = color,
     };
     cmd.phase = line->is_continued && is_continuing(list, &cmd);

@@ -24,6 +24,11 @@ struct rect {
     int x, y, w, h; // px
 };
 
+// True for the pixels that a fill of `rect` covers.
+static inline bool rect_has(struct rect rect, int x_px, int y_px) {
+    return x_px >= rect.x && x_px < rect.x + rect.w && y_px >= rect.y && y_px < rect.y + rect.h;
+}
+
 // 0xRRGGBBAA, not premultiplied.
 typedef uint32_t rgba;
 

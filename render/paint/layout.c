@@ -6,27 +6,17 @@
 // are estimates in em and the painters shrink or cut what does not fit.
 #include "render/paint/layout.h"
 
+#include "compute/base/num.h"
+
 #include <stdint.h>
 #include <string.h>
-
-static int min(int a, int b) {
-    return a < b ? a : b;
-}
-
-static int max(int a, int b) {
-    return a > b ? a : b;
-}
-
-static int clamp(int value, int low, int high) {
-    return max(low, min(value, high));
-}
 
 enum { LOWEST_STEP = -4, HIGHEST_STEP = 8, MOST = 1 << 20 };
 
 // Sizes that are settled before any rectangle is: fonts, lines, gaps.
 struct sizes {
     int width, height;
-    int reference; // min(height, 0.75 * width)
+    int reference; // min_int(height, 0.75 * width)
     int margin_y;
     int stamp_line, title_line, pill, pill_width, pill_gap;
     int caption, header, header_lines, header_gap;
@@ -65,7 +55,7 @@ static int part(int whole, int permille) {
 // A font of `permille` of the reference at the text step, never below 1/50.
 static int font(const struct sizes *s, int permille, int step) {
     int floor_px = (s->reference + 49) / 50;
-    return max(floor_px, part(part(s->reference, permille), 1000 + 80 * step));
+    return max_int(floor_px, part(part(s->reference, permille), 1000 + 80 * step));
 }
 
 // Height that holds ascenders and descenders of any of our faces.
@@ -110,8 +100,8 @@ static void set_fonts(struct layout *l, struct sizes *s, int step) {
     l->value_px = font(s, type->value, step);
     l->token_px = font(s, type->token, step);
     l->answer_px = font(s, type->answer, step);
-    l->stroke_px = clamp(part(s->reference, 3), 1, CMD_MAX_STROKE_PX);
-    l->hair_px = max(1, part(s->reference, 1));
+    l->stroke_px = clamp_int(part(s->reference, 3), 1, CMD_MAX_STROKE_PX);
+    l->hair_px = max_int(1, part(s->reference, 1));
     l->margin_px = l->input.mode == LAYOUT_SHOW ? part(s->width, 50) : part(s->reference, 37);
 }
 
@@ -119,7 +109,7 @@ static void set_sizes(const struct layout *l, struct sizes *s) {
     int r = s->reference;
     bool is_show = l->input.mode == LAYOUT_SHOW;
     s->margin_y = is_show ? part(s->height, 50) : part(r, 20);
-    s->stamp_line = line(max(l->label_px, l->matter_px));
+    s->stamp_line = line(max_int(l->label_px, l->matter_px));
     s->title_line = line(l->title_px);
     s->pill = line(l->label_px) + part(r, 10);
     s->pill_width = em(l->label_px, 52);
@@ -136,7 +126,7 @@ static void set_sizes(const struct layout *l, struct sizes *s) {
     s->clock_labels = line(l->small_px);
     s->footer = l->input.mode == LAYOUT_STAGE ? line(l->small_px) + part(r, 6) : 0;
     s->guess = l->input.has_guess ? line(l->small_px) : 0;
-    s->min_grid = max(part(r, 150), l->input.layers);
+    s->min_grid = max_int(part(r, 150), l->input.layers);
     s->column_gap = part(r, 22);
 }
 
@@ -154,8 +144,8 @@ enum { WIDE_PANEL_PERMILLE = 270, NARROW_PANEL_PERMILLE = 320 };
 
 static int panel_permille(const struct sizes *s) {
     int shape = (int)((int64_t)s->width * 1000 / s->height);
-    return clamp(NARROW_PANEL_PERMILLE - (shape - 1500) * 18 / 100, WIDE_PANEL_PERMILLE,
-                 NARROW_PANEL_PERMILLE);
+    return clamp_int(NARROW_PANEL_PERMILLE - (shape - 1500) * 18 / 100, WIDE_PANEL_PERMILLE,
+                     NARROW_PANEL_PERMILLE);
 }
 
 // Beside the stage whatever the shape: in a window narrower than 4:3 the reference
@@ -166,7 +156,7 @@ static void set_panel(struct layout *l, struct sizes *s) {
     int pads = 2 * layout_panel_pad_px(l);
     int least = em(l->floor_px, LEAST_LINE_TENTHS) + pads;
     int most = em(l->body_px, LONGEST_LINE_TENTHS) + pads;
-    s->panel = clamp(part(s->width, panel_permille(s)), least, max(least, most));
+    s->panel = clamp_int(part(s->width, panel_permille(s)), least, max_int(least, most));
     s->panel_gap = part(s->reference, 20);
 }
 
@@ -196,7 +186,7 @@ static void split_columns(struct layout *l) {
     int64_t equal = (int64_t)width * answer / columns;
     int64_t share = equal;
     if (answer > 0 && !is_staggerable(l, width / columns, readable)) {
-        int64_t most = max((int)equal, part(width, 600));
+        int64_t most = max_int((int)equal, part(width, 600));
         share = (int64_t)answer * em(l->floor_px, GENEROUS_EM_TENTHS);
         share = share < equal ? equal : share > most ? most : share;
     }
@@ -219,7 +209,7 @@ static void split_columns(struct layout *l) {
 static int cell_gap(const struct sizes *s, int size_px, int thinnest_px) {
     if (size_px < thinnest_px)
         return 0;
-    return clamp(size_px / 13, 1, max(1, part(s->reference, 4)));
+    return clamp_int(size_px / 13, 1, max_int(1, part(s->reference, 4)));
 }
 
 enum { THINNEST_COLUMN_PX = 5, THINNEST_ROW_PX = 5 };
@@ -245,7 +235,7 @@ static void place_columns(struct layout *l, struct sizes *s) {
     bool is_roomy = l->input.columns < room / widest;
     l->grid.w = is_roomy ? l->input.columns * widest : room + gap_px;
     split_columns(l);
-    int answers = max(1, l->input.columns - l->input.prompt_tokens);
+    int answers = max_int(1, l->input.columns - l->input.prompt_tokens);
     l->prompt_gap_px = cell_gap(s, l->prompt_width_px / l->input.prompt_tokens, THINNEST_COLUMN_PX);
     l->answer_gap_px = cell_gap(s, (l->grid.w - l->prompt_width_px) / answers, THINNEST_COLUMN_PX);
     bool is_staggered = l->headers == HEADERS_STAGGERED || l->answer_headers == HEADERS_STAGGERED;
@@ -257,8 +247,8 @@ static void place_columns(struct layout *l, struct sizes *s) {
 
 static int readouts_per_row(const struct layout *l, const struct sizes *s) {
     int room = s->width - 2 * l->margin_px;
-    int count = max(1, l->readout_count);
-    int fits = max(1, room / em(l->matter_px, 54));
+    int count = max_int(1, l->readout_count);
+    int fits = max_int(1, room / em(l->matter_px, 54));
     int rows = (count + fits - 1) / fits;
     return (count + rows - 1) / rows;
 }
@@ -287,9 +277,9 @@ static bool is_top_wide(const struct layout *l, const struct sizes *s) {
 
 static int top_height(const struct layout *l, const struct sizes *s) {
     if (is_top_wide(l, s))
-        return max(max(s->title_line, s->pill), 2 * s->stamp_line);
-    int first = max(s->title_line, s->stamp_line);
-    return first + part(s->reference, 9) + max(s->pill, s->stamp_line);
+        return max_int(max_int(s->title_line, s->pill), 2 * s->stamp_line);
+    int first = max_int(s->title_line, s->stamp_line);
+    return first + part(s->reference, 9) + max_int(s->pill, s->stamp_line);
 }
 
 static int header_height(const struct sizes *s) {
@@ -313,19 +303,19 @@ static int fixed_height(const struct layout *l, const struct sizes *s) {
 // Gives up drip height, then lines and read-out notes until the grid has its minimum.
 // False: the text is too large.
 static bool fit_height(const struct layout *l, struct sizes *s) {
-    int comfortable = max(s->min_grid, part(s->reference, 235));
+    int comfortable = max_int(s->min_grid, part(s->reference, 235));
     int least_drip = part(s->reference, 80);
-    int lent = max(0, s->drip - least_drip);
+    int lent = max_int(0, s->drip - least_drip);
     s->lines = lines_wanted(l, s);
     while (s->lines > 1 && s->height - fixed_height(l, s) + lent < comfortable)
         s->lines--;
     int missing = comfortable - (s->height - fixed_height(l, s));
     if (missing > 0)
-        s->drip = max(least_drip, s->drip - missing);
+        s->drip = max_int(least_drip, s->drip - missing);
     // A guess's row must not cost text size, and at the least size the grid must be.
     int starving = s->min_grid - (s->height - fixed_height(l, s));
     if (starving > 0 && (s->guess > 0 || l->input.text_step == LOWEST_STEP))
-        s->drip = max(part(s->reference, 40), s->drip - starving);
+        s->drip = max_int(part(s->reference, 40), s->drip - starving);
     return s->height - fixed_height(l, s) >= s->min_grid;
 }
 
@@ -334,7 +324,7 @@ static int highest_row(const struct layout *l, const struct sizes *s) {
     int layers = l->input.layers;
     int cap = part(s->reference, layers <= 2 ? 100 : 72);
     int spare = (s->height - s->reference) / (2 * layers); // tall pictures
-    return min(cap + spare, part(s->reference, 200));
+    return min_int(cap + spare, part(s->reference, 200));
 }
 
 struct cursor {
@@ -345,19 +335,19 @@ struct cursor {
 // Rows first, then a longer drip, wider gaps, and the rest above and below.
 static void share_height(struct layout *l, struct sizes *s, struct cursor *at) {
     int room = s->height - fixed_height(l, s);
-    l->row_px = clamp(room / l->input.layers, 1, highest_row(l, s));
+    l->row_px = clamp_int(room / l->input.layers, 1, highest_row(l, s));
     int spare = room - l->row_px * l->input.layers;
-    int longer = clamp(spare, 0, part(s->reference, 70));
+    int longer = clamp_int(spare, 0, part(s->reference, 70));
     s->drip += longer;
     spare -= longer;
     memset(at->extra, 0, sizeof at->extra);
     int growing = 0;
     for (int i = 0; i < GAP_COUNT; i++)
         growing += GAP_GROWS[i];
-    int each = clamp(spare / growing, 0, part(s->reference, 60));
+    int each = clamp_int(spare / growing, 0, part(s->reference, 60));
     for (int i = 0; i < GAP_COUNT; i++)
         at->extra[i] = GAP_GROWS[i] ? each : 0;
-    at->y = s->margin_y + max(0, spare - each * growing) / 2;
+    at->y = s->margin_y + max_int(0, spare - each * growing) / 2;
 }
 
 static void skip(struct cursor *at, const struct sizes *s, enum gap which) {
@@ -377,14 +367,14 @@ static void place_top_wide(struct layout *l, const struct sizes *s, int y) {
     int stamp_x;
     if (l->input.mode == LAYOUT_SHOW) {
         // The stamp is as wide as a long origin needs; the headline has the rest.
-        stamp_x = right - max(em(l->label_px, 200), (right - l->margin_px) * 2 / 5);
-        stamp_x = max(stamp_x, l->margin_px + title_w + s->column_gap);
+        stamp_x = right - max_int(em(l->label_px, 200), (right - l->margin_px) * 2 / 5);
+        stamp_x = max_int(stamp_x, l->margin_px + title_w + s->column_gap);
         title_w = stamp_x - s->column_gap - l->margin_px;
     } else {
         int pills = 4 * s->pill_width + 3 * s->pill_gap;
         int first = l->margin_px + title_w + s->column_gap;
         int last = right - em(l->label_px, 200) - s->column_gap - pills;
-        int x = clamp((s->width - pills) / 2, first, last);
+        int x = clamp_int((s->width - pills) / 2, first, last);
         place_pills(l, s, x, y, height);
         title_w = x - s->column_gap - l->margin_px;
         stamp_x = x + pills + s->column_gap;
@@ -398,9 +388,9 @@ static void place_top_wide(struct layout *l, const struct sizes *s, int y) {
 
 static void place_top_narrow(struct layout *l, const struct sizes *s, int y) {
     int room = s->width - 2 * l->margin_px, right = s->width - l->margin_px;
-    int first = max(s->title_line, s->stamp_line);
+    int first = max_int(s->title_line, s->stamp_line);
     int second_y = y + first + part(s->reference, 9);
-    int second = max(s->pill, s->stamp_line);
+    int second = max_int(s->pill, s->stamp_line);
     if (l->input.mode == LAYOUT_SHOW) {
         int left = room * 3 / 5;
         l->title = (struct rect){l->margin_px, y, room, first};
@@ -408,7 +398,7 @@ static void place_top_narrow(struct layout *l, const struct sizes *s, int y) {
         l->rate = (struct rect){l->margin_px + left, second_y, room - left, second};
         return;
     }
-    int title_w = min(em(l->title_px, 128), room * 9 / 20);
+    int title_w = min_int(em(l->title_px, 128), room * 9 / 20);
     int stamp_x = l->margin_px + title_w + s->column_gap;
     l->title = (struct rect){l->margin_px, y, title_w, first};
     l->origin = (struct rect){stamp_x, y, right - stamp_x, first};
@@ -430,7 +420,7 @@ static void place_grid(struct layout *l, const struct sizes *s, struct cursor *a
         // stay beside the grid; it must not touch the one before.
         int tall = line(l->small_px), moved = (tall - l->row_px + 1) / 2;
         every = 4;
-        while (every * l->row_px - max(0, moved) < tall)
+        while (every * l->row_px - max_int(0, moved) < tall)
             every *= 2;
     }
     l->label_every = every;
@@ -484,21 +474,21 @@ static void place_readouts(struct layout *l, const struct sizes *s, struct curso
 // The layout at one text step. False: the grid would starve.
 static bool arrange(struct layout *l, const struct layout_input *input, int step) {
     struct sizes s = {.width = input->width_px, .height = input->height_px};
-    s.reference = min(s.height, (int)((int64_t)s.width * 3 / 4));
+    s.reference = min_int(s.height, (int)((int64_t)s.width * 3 / 4));
     memset(l, 0, sizeof *l);
     l->input = *input;
     l->input.text_step = step;
-    l->unit_px = max(1, part(s.reference, 10));
+    l->unit_px = max_int(1, part(s.reference, 10));
     set_fonts(l, &s, step);
     set_sizes(l, &s);
     set_panel(l, &s);
     place_columns(l, &s);
     // The stage in big type shows what fits in one row; the first ones matter most.
     bool is_few = l->input.mode == LAYOUT_SHOW && !is_top_wide(l, &s);
-    l->readout_count = is_few ? min(input->readouts, 4) : input->readouts;
+    l->readout_count = is_few ? min_int(input->readouts, 4) : input->readouts;
     int per_row = readouts_per_row(l, &s);
     int per_readout = (s.width - 2 * l->margin_px) / per_row;
-    l->value_px = clamp(per_readout * 10 / 54, l->matter_px, l->value_px);
+    l->value_px = clamp_int(per_readout * 10 / 54, l->matter_px, l->value_px);
     s.readouts_rows = (l->readout_count + per_row - 1) / per_row;
     l->is_note_beside = per_readout >= em(l->small_px, 105);
     s.readout = (l->is_note_beside ? 1 : 2) * line(l->small_px) + line(l->value_px);
@@ -531,16 +521,16 @@ bool layout_make(struct layout *out, const struct layout_input *input) {
     struct layout_input in = *input;
     bool is_large_enough =
         in.width_px >= LAYOUT_MIN_WIDTH_PX && in.height_px >= LAYOUT_MIN_HEIGHT_PX;
-    in.width_px = clamp(in.width_px, LAYOUT_MIN_WIDTH_PX, MOST);
-    in.height_px = clamp(in.height_px, LAYOUT_MIN_HEIGHT_PX, MOST);
+    in.width_px = clamp_int(in.width_px, LAYOUT_MIN_WIDTH_PX, MOST);
+    in.height_px = clamp_int(in.height_px, LAYOUT_MIN_HEIGHT_PX, MOST);
     if (in.mode != LAYOUT_SHOW && in.mode != LAYOUT_FILM)
         in.mode = LAYOUT_STAGE;
-    in.layers = clamp(in.layers, 1, LAYOUT_MAX_LAYERS);
-    in.prompt_tokens = clamp(in.prompt_tokens, 1, MOST);
-    in.columns = clamp(in.columns, in.prompt_tokens, 2 * MOST);
-    in.answer_limit = clamp(in.answer_limit, 1, MOST);
-    in.readouts = clamp(in.readouts, 0, LAYOUT_MAX_READOUTS);
-    int step = clamp(in.text_step, LOWEST_STEP, HIGHEST_STEP);
+    in.layers = clamp_int(in.layers, 1, LAYOUT_MAX_LAYERS);
+    in.prompt_tokens = clamp_int(in.prompt_tokens, 1, MOST);
+    in.columns = clamp_int(in.columns, in.prompt_tokens, 2 * MOST);
+    in.answer_limit = clamp_int(in.answer_limit, 1, MOST);
+    in.readouts = clamp_int(in.readouts, 0, LAYOUT_MAX_READOUTS);
+    int step = clamp_int(in.text_step, LOWEST_STEP, HIGHEST_STEP);
     while (!arrange(out, &in, step) && step > LOWEST_STEP)
         step--;
     return is_large_enough;
@@ -549,7 +539,7 @@ bool layout_make(struct layout *out, const struct layout_input *input) {
 int layout_column_x(const struct layout *layout, int column) {
     int prompt = layout->input.prompt_tokens, columns = layout->input.columns;
     int64_t answer_width = layout->grid.w - layout->prompt_width_px;
-    int i = clamp(column, 0, columns);
+    int i = clamp_int(column, 0, columns);
     if (i <= prompt)
         return layout->grid.x + (int)((int64_t)layout->prompt_width_px * i / prompt);
     return layout->grid.x + layout->prompt_width_px +
@@ -561,7 +551,7 @@ int layout_panel_pad_px(const struct layout *layout) {
 }
 
 int layout_layer_y(const struct layout *layout, int layer) {
-    return layout->grid.y + clamp(layer, 0, layout->input.layers) * layout->row_px;
+    return layout->grid.y + clamp_int(layer, 0, layout->input.layers) * layout->row_px;
 }
 
 struct rect layout_cell(const struct layout *layout, int column, int layer) {

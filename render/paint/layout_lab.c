@@ -4,15 +4,9 @@
 // then the lanes' labels.
 #include "render/paint/layout_lab.h"
 
+#include "compute/base/num.h"
+
 #include <string.h>
-
-static int min(int a, int b) {
-    return a < b ? a : b;
-}
-
-static int max(int a, int b) {
-    return a > b ? a : b;
-}
 
 static int part(int whole, int permille) {
     return (int)(((int64_t)whole * permille + 500) / 1000);
@@ -46,26 +40,26 @@ static void find_middle(struct lab_layout *out, const struct layout *l) {
                                 l->pills[1], l->pills[2], l->pills[3]};
     int top = 0, bottom = l->input.height_px - 2 * l->unit_px;
     for (size_t i = 0; i < sizeof tops / sizeof tops[0]; i++)
-        top = max(top, tops[i].y + tops[i].h);
+        top = max_int(top, tops[i].y + tops[i].h);
     if (l->footer.h > 0)
-        bottom = min(bottom, l->footer.y);
+        bottom = min_int(bottom, l->footer.y);
     for (int i = 0; i < l->readout_count; i++)
-        bottom = min(bottom, l->readouts[i].y);
+        bottom = min_int(bottom, l->readouts[i].y);
     int air = l->unit_px * 3 / 2;
     out->middle = (struct rect){l->margin_px, top + air, l->input.width_px - 2 * l->margin_px,
-                                max(1, bottom - top - 2 * air)};
+                                max_int(1, bottom - top - 2 * air)};
 }
 
 static void set_sizes(struct lab_layout *out, struct sizes *s, const struct layout *l,
                       const struct fit *fit) {
     int r = s->reference;
     out->text_px = fit->is_small ? l->floor_px : l->small_px;
-    out->pad_px = max(2, part(r, fit->pad));
-    out->radius_px = max(2, part(r, 12));
-    out->overhang_px = max(1, part(r, 5));
-    s->gap = max(2, part(r, fit->gap));
-    s->apart = max(1, part(r, fit->apart));
-    s->bar = max(6, part(r, fit->bar));
+    out->pad_px = max_int(2, part(r, fit->pad));
+    out->radius_px = max_int(2, part(r, 12));
+    out->overhang_px = max_int(1, part(r, 5));
+    s->gap = max_int(2, part(r, fit->gap));
+    s->apart = max_int(1, part(r, fit->apart));
+    s->bar = max_int(6, part(r, fit->bar));
     s->label = fit->has_labels ? line(out->text_px) : 0;
     s->notes = fit->has_notes ? line(l->floor_px) : 0;
     s->control = line(out->text_px) + part(r, 10);
@@ -113,12 +107,12 @@ static void place_plots(struct lab_layout *out, const struct sizes *s, struct re
 
 static bool arrange(struct lab_layout *out, const struct layout *l, const struct fit *fit) {
     struct sizes s = {.reference = 0};
-    s.reference = min(l->input.height_px, (int)((int64_t)l->input.width_px * 3 / 4));
+    s.reference = min_int(l->input.height_px, (int)((int64_t)l->input.width_px * 3 / 4));
     set_sizes(out, &s, l, fit);
     struct rect all = out->middle;
     int clock = clock_height(out, &s), pages_gap = s.gap / 2;
     struct rect plots = {all.x, all.y + clock + s.gap, all.w, 0};
-    plots.h = max(2 * s.gap + 2, all.y + all.h - s.pages - pages_gap - plots.y);
+    plots.h = max_int(2 * s.gap + 2, all.y + all.h - s.pages - pages_gap - plots.y);
     out->clock = (struct rect){all.x, all.y, all.w, clock};
     out->pages = (struct rect){all.x, plots.y + plots.h + pages_gap, all.w, s.pages};
     place_clock(out, &s);
@@ -128,7 +122,7 @@ static bool arrange(struct lab_layout *out, const struct layout *l, const struct
 
 void layout_lab_make(struct lab_layout *out, const struct layout *layout, int lanes) {
     memset(out, 0, sizeof *out);
-    out->lanes = max(1, min(lanes, LAB_MAX_LANES));
+    out->lanes = max_int(1, min_int(lanes, LAB_MAX_LANES));
     find_middle(out, layout);
     for (int i = 0; i < FIT_COUNT; i++)
         if (arrange(out, layout, &FITS[i]))

@@ -3,6 +3,8 @@
 // layout, theme) and appends commands; none remembers anything.
 #include "render/paint/paint.h"
 
+#include "compute/base/num.h"
+
 #include <string.h>
 
 rgba paint_color(const struct paint *paint, enum theme_color color) {
@@ -18,17 +20,13 @@ rgba paint_tone(const struct paint *paint, uint8_t tone) {
     return paint_color(paint, is_known ? COLORS[tone] : COLOR_INK);
 }
 
-int paint_clamp_ppm(int64_t ppm) {
-    return ppm < 0 ? 0 : ppm > VIEW_PPM ? VIEW_PPM : (int)ppm;
-}
-
 int paint_smooth_ppm(int ppm) {
-    int64_t t = paint_clamp_ppm(ppm);
+    int64_t t = clamp_ppm(ppm);
     return (int)(t * t / VIEW_PPM * (3 * (int64_t)VIEW_PPM - 2 * t) / VIEW_PPM);
 }
 
 int paint_between(int from, int to, int ppm) {
-    int64_t way = (int64_t)(to - from) * paint_clamp_ppm(ppm);
+    int64_t way = (int64_t)(to - from) * clamp_ppm(ppm);
     int64_t half = way < 0 ? -VIEW_PPM / 2 : VIEW_PPM / 2;
     return from + (int)((way + half) / VIEW_PPM);
 }
@@ -52,7 +50,7 @@ int paint_number(char *out, int number) {
 }
 
 struct paint_edge paint_edge_at(int length_px, int ppm) {
-    int64_t at = (int64_t)length_px * paint_clamp_ppm(ppm);
+    int64_t at = (int64_t)length_px * clamp_ppm(ppm);
     return (struct paint_edge){(int)(at / VIEW_PPM), (int)(at % VIEW_PPM)};
 }
 

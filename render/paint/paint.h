@@ -56,7 +56,6 @@ rgba paint_tone(const struct paint *paint, uint8_t tone);
 // Positions in millionths, 0 .. VIEW_PPM. Smooth: 3t^2 - 2t^3.
 int paint_smooth_ppm(int ppm);
 int paint_between(int from, int to, int ppm); // rounded
-int paint_clamp_ppm(int64_t ppm);
 
 // The face a token's text is set in: words, or hex, or signs.
 enum text_face paint_token_face(uint8_t look);

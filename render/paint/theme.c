@@ -4,6 +4,8 @@
 // GROUND; text on PANEL is INK or QUIET (the projector's orange is too weak there).
 #include "render/paint/theme.h"
 
+#include "compute/base/num.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -109,7 +111,7 @@ rgba theme_blend(rgba over, uint8_t alpha, rgba under) {
 }
 
 rgba theme_fade(rgba color, int ppm) {
-    int64_t kept = ppm < 0 ? 0 : ppm > 1000000 ? 1000000 : ppm;
-    rgba alpha = (rgba)(((int64_t)(color & 0xFF) * kept + 500000) / 1000000);
+    int64_t kept = clamp_ppm(ppm);
+    rgba alpha = (rgba)(((int64_t)(color & 0xFF) * kept + WHOLE_PPM / 2) / WHOLE_PPM);
     return (color & 0xFFFFFF00u) | alpha;
 }

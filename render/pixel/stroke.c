@@ -6,6 +6,8 @@
 // running sum along the row turns that into coverage.
 #include "render/pixel/stroke.h"
 
+#include "compute/base/num.h"
+
 #include <stdlib.h>
 
 enum {
@@ -27,14 +29,6 @@ struct raster {
     bool has_first;
 };
 
-static int64_t min(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-static int64_t max(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
 // a / b to the nearest, b > 0.
 static int64_t divide(int64_t a, int64_t b) {
     return a >= 0 ? (a + b / 2) / b : -((-a + b / 2) / b);
@@ -54,7 +48,7 @@ static int64_t root(uint64_t square) {
 
 // The vector at that length. Short ones are scaled up first to keep their direction.
 static struct vec with_length(struct vec v, int64_t length) {
-    int64_t size = max(v.x < 0 ? -v.x : v.x, v.y < 0 ? -v.y : v.y);
+    int64_t size = max_i64(v.x < 0 ? -v.x : v.x, v.y < 0 ? -v.y : v.y);
     if (size == 0)
         return (struct vec){length, 0};
     while (size < 1 << 28) {
@@ -94,8 +88,8 @@ static void add_in_row(struct raster *r, int64_t row, int64_t dy, int64_t x0, in
                        int sign) {
     int32_t *sums = r->sums + row * (r->width + 1);
     int64_t right = (int64_t)r->width * SUB;
-    int64_t left = min(x0, x1), end = max(x0, x1);
-    int64_t first = floor_sub(max(0, min(left, right))), done_y = 0;
+    int64_t left = min_i64(x0, x1), end = max_i64(x0, x1);
+    int64_t first = floor_sub(max_i64(0, min_i64(left, right))), done_y = 0;
     // Left of the area all counts as at its edge; right of it nothing is seen.
     if (left < 0) {
         done_y = end <= 0 ? dy : -left * dy / (end - left);
@@ -106,9 +100,9 @@ static void add_in_row(struct raster *r, int64_t row, int64_t dy, int64_t x0, in
     for (int64_t column = first; column <= r->width; column++) {
         int64_t column_end = (column + 1) * SUB;
         bool is_last = end <= column_end || column == r->width;
-        int64_t y = is_last ? dy : max(0, (column_end - left) * dy / (end - left));
-        int64_t from = max(0, min(max(left, column * SUB), right));
-        int64_t to = max(0, min(min(end, column_end), right));
+        int64_t y = is_last ? dy : max_i64(0, (column_end - left) * dy / (end - left));
+        int64_t from = max_i64(0, min_i64(max_i64(left, column * SUB), right));
+        int64_t to = max_i64(0, min_i64(min_i64(end, column_end), right));
         int64_t part = y - done_y, twice = from + to - 2 * column * SUB;
         if (column < r->width) {
             sums[column] += (int32_t)(sign * part * (2 * SUB - twice));
@@ -130,13 +124,13 @@ static void add_edge(struct raster *r, struct vec a, struct vec b) {
         b = swap;
         sign = -1;
     }
-    int64_t bottom = min(b.y, (int64_t)r->height * SUB), y = max(a.y, 0);
+    int64_t bottom = min_i64(b.y, (int64_t)r->height * SUB), y = max_i64(a.y, 0);
     if (y >= bottom)
         return;
     int64_t dx = b.x - a.x, dy = b.y - a.y;
     int64_t x = a.x + divide((y - a.y) * dx, dy);
     while (y < bottom) {
-        int64_t row = y / SUB, next = min((row + 1) * SUB, bottom);
+        int64_t row = y / SUB, next = min_i64((row + 1) * SUB, bottom);
         int64_t next_x = a.x + divide((next - a.y) * dx, dy);
         add_in_row(r, row, next - y, x, next_x, sign);
         y = next;
@@ -251,7 +245,7 @@ static void sum_up(uint8_t *out, const struct raster *r) {
         int64_t sum = 0;
         for (int x = 0; x < r->width; x++) {
             sum += sums[x];
-            int64_t covered = min(sum < 0 ? -sum : sum, FULL);
+            int64_t covered = min_i64(sum < 0 ? -sum : sum, FULL);
             row[x] = (uint8_t)((covered * 255 + FULL / 2) / FULL);
         }
     }
@@ -280,10 +274,10 @@ struct rect stroke_bounds(const struct cmd *lines, int count) {
     for (int i = 0; i < count; i++) {
         struct vec a = start_of(&lines[i]), b = end_of(&lines[i]);
         int64_t reach = (int64_t)lines[i].stroke * SCALE / 2 + 1;
-        left = min(left, min(a.x, b.x) - reach);
-        top = min(top, min(a.y, b.y) - reach);
-        right = max(right, max(a.x, b.x) + reach);
-        bottom = max(bottom, max(a.y, b.y) + reach);
+        left = min_i64(left, min_i64(a.x, b.x) - reach);
+        top = min_i64(top, min_i64(a.y, b.y) - reach);
+        right = max_i64(right, max_i64(a.x, b.x) + reach);
+        bottom = max_i64(bottom, max_i64(a.y, b.y) + reach);
     }
     int x = (int)floor_sub(left), y = (int)floor_sub(top);
     return (struct rect){x, y, (int)floor_sub(right) + 1 - x, (int)floor_sub(bottom) + 1 - y};

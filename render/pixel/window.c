@@ -3,6 +3,7 @@
 // texture.
 #include "render/pixel/window.h"
 
+#include "compute/base/num.h"
 #include "render/pixel/draw.h"
 
 #include <SDL.h>
@@ -101,8 +102,10 @@ static bool start_video(struct window *window, char why[256]) {
 
 // ---- opening ----
 
-static int clamp(int value, int low, int high) {
-    return value > high && high > low ? high : value < low ? low : value;
+// A side of the window on a screen with so much room. A screen without room for the
+// least is none to go by.
+static int fitting(int side_px, int least_px, int room_px) {
+    return max_int(least_px, room_px > least_px ? min_int(side_px, room_px) : side_px);
 }
 
 // Centred on the display with this index.
@@ -123,8 +126,8 @@ static bool create_window(struct window *window, const struct window_opts *opts,
     int height = opts->height > 0 ? opts->height : DEFAULT_HEIGHT;
     SDL_Rect usable;
     if (SDL_GetDisplayUsableBounds(index, &usable) == 0) {
-        width = clamp(width, WINDOW_MIN_WIDTH_PX, usable.w);
-        height = clamp(height, WINDOW_MIN_HEIGHT_PX, usable.h);
+        width = fitting(width, WINDOW_MIN_WIDTH_PX, usable.w);
+        height = fitting(height, WINDOW_MIN_HEIGHT_PX, usable.h);
     }
     window->window = SDL_CreateWindow(opts->title ? opts->title : "tokendrip", place, place, width,
                                       height, SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI);
@@ -293,8 +296,8 @@ bool window_next_display(struct window *window) {
     int width, height;
     SDL_GetWindowSize(window->window, &width, &height);
     if (SDL_GetDisplayUsableBounds(next, &usable) == 0 && (width > usable.w || height > usable.h))
-        SDL_SetWindowSize(window->window, clamp(width, WINDOW_MIN_WIDTH_PX, usable.w),
-                          clamp(height, WINDOW_MIN_HEIGHT_PX, usable.h));
+        SDL_SetWindowSize(window->window, fitting(width, WINDOW_MIN_WIDTH_PX, usable.w),
+                          fitting(height, WINDOW_MIN_HEIGHT_PX, usable.h));
     SDL_SetWindowPosition(window->window, centered(next), centered(next));
     if (fullscreen)
         window_set_fullscreen(window, true);

@@ -5,20 +5,13 @@
 // stands whole once the run shown is over.
 #include "app/picture/lab/parts.h"
 #include "app/picture/scene/scene.h"
+#include "compute/base/num.h"
 
 #include <string.h>
 
 static const char DOT[] = " \xC2\xB7 ";
 static const char TIMES[] = "\xC3\x97";
 static const char DASH[] = "\xE2\x80\x94";
-
-static int ppm_of(int64_t part_ns, int64_t whole_ns) {
-    if (part_ns <= 0 || whole_ns <= 0)
-        return 0;
-    if (part_ns >= whole_ns)
-        return VIEW_PPM;
-    return (int)((double)part_ns * VIEW_PPM / (double)whole_ns);
-}
 
 // --- Scale ---
 

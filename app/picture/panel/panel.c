@@ -3,6 +3,7 @@
 #include "app/picture/panel/panel.h"
 
 #include "app/picture/panel/parts.h"
+#include "compute/base/num.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,10 +12,6 @@
 
 static bool shows_lesson(enum side side) {
     return side == SIDE_NONE || side == SIDE_SIMPLE;
-}
-
-static int clamp_int(int value, int least, int most) {
-    return value > most ? most : value < least ? least : value;
 }
 
 static struct lesson_place place_of(const struct panel_source *source, int64_t t_ns) {

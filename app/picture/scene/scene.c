@@ -6,18 +6,9 @@
 #include "app/picture/scene/scene.h"
 
 #include "app/picture/scene/parts.h"
+#include "compute/base/num.h"
 
 #include <string.h>
-
-static int ppm_of(int64_t part_ns, int64_t whole_ns) {
-    if (part_ns <= 0 || whole_ns <= 0)
-        return 0;
-    if (part_ns >= whole_ns)
-        return VIEW_PPM;
-    if (whole_ns > INT64_MAX / VIEW_PPM)
-        return (int)(part_ns / (whole_ns / VIEW_PPM));
-    return (int)(part_ns * VIEW_PPM / whole_ns);
-}
 
 // The pass under way at the moment, or -1. A pass is under way after its start,
 // not at it: at the boundary itself nobody can know that another one follows.

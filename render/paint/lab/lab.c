@@ -3,23 +3,12 @@
 // decodes, and its steps stand apart while there is room for the gaps.
 #include "render/paint/lab/lab.h"
 
+#include "compute/base/num.h"
 #include "render/paint/lab/plot.h"
 
 #include <stdio.h>
 
 enum { LEAST_STEP_PX = 4 }; // narrower steps have no gaps
-
-static int min(int a, int b) {
-    return a < b ? a : b;
-}
-
-static int max(int a, int b) {
-    return a > b ? a : b;
-}
-
-static int clamp(int value, int low, int high) {
-    return max(low, min(value, high));
-}
 
 struct scene {
     struct cmdlist *out;
@@ -46,7 +35,7 @@ static void put_pair(const struct scene *s, struct rect row, const struct paint_
     struct paint_label label = *right;
     int want = width_of(s, label.face, label.px, right_utf8);
     label.rect = row;
-    label.rect.w = min(want, left_utf8[0] != '\0' ? row.w * 2 / 3 : row.w);
+    label.rect.w = min_int(want, left_utf8[0] != '\0' ? row.w * 2 / 3 : row.w);
     label.rect.x = row.x + row.w - label.rect.w;
     label.align = ALIGN_RIGHT;
     put(s, label, right_utf8);
@@ -88,7 +77,7 @@ static void fill_part(const struct lane *lane, int from_x, int to_ppm, rgba colo
 }
 
 static int span_count(const struct lane *lane) {
-    return min(lane->data->span_count, LAB_MAX_SPANS);
+    return min_int(lane->data->span_count, LAB_MAX_SPANS);
 }
 
 static bool is_same_kind(const struct view_span *a, const struct view_span *b) {
@@ -106,13 +95,13 @@ static void paint_run(const struct lane *lane, int first, int end) {
               paint_color(s->paint, spans[first].is_prefill ? COLOR_PREFILL : COLOR_DECODE));
     if (!spans[first].is_prefill)
         cmdlist_stripes(s->out, (struct rect){from_x, lane->bar.y, to_x - from_x, lane->bar.h},
-                        clamp(unit * 8 / 10, 2, CMD_MAX_STROKE_PX), spans[first].is_charged,
+                        clamp_int(unit * 8 / 10, 2, CMD_MAX_STROKE_PX), spans[first].is_charged,
                         theme_fade(paint_color(s->paint, COLOR_GROUND), 260000));
     int hair = 2 * s->paint->layout->hair_px;
     int last_x = first == 0 ? lane->bar.x : from_x - LEAST_STEP_PX;
     for (int i = first; i < end; i++) {
         int x = x_at(lane, spans[i].from_ppm);
-        if (x - last_x < max(LEAST_STEP_PX, 2 * hair) || x <= lane->bar.x)
+        if (x - last_x < max_int(LEAST_STEP_PX, 2 * hair) || x <= lane->bar.x)
             continue;
         cmdlist_fill(s->out, (struct rect){x - hair / 2, lane->bar.y, hair, lane->bar.h}, apart);
         last_x = x;
@@ -124,7 +113,7 @@ static void paint_playhead(const struct lane *lane, rgba color, int ppm) {
     const struct scene *s = lane->s;
     struct paint_edge edge = paint_edge_at(lane->bar.w, ppm);
     int over = s->layout->overhang_px;
-    int width = clamp(s->paint->layout->unit_px * 35 / 100, 2, 24);
+    int width = clamp_int(s->paint->layout->unit_px * 35 / 100, 2, 24);
     int x = lane->bar.x + edge.whole_px - width / 2;
     int y = lane->bar.y - over, h = lane->bar.h + 2 * over;
     cmdlist_fill(s->out, (struct rect){x, y, 1, h}, theme_fade(color, VIEW_PPM - edge.part_ppm));
@@ -149,7 +138,7 @@ static void paint_guess(const struct lane *lane) {
 static void paint_lane(const struct scene *s, int i) {
     const struct lab_lane *data = &s->lab->lanes[i];
     struct rect bar = s->layout->lane_bars[i];
-    struct lane lane = {s, data, bar, clamp(bar.h / 6, 2, s->paint->layout->unit_px)};
+    struct lane lane = {s, data, bar, clamp_int(bar.h / 6, 2, s->paint->layout->unit_px)};
     cmdlist_round(s->out, bar, lane.radius_px, paint_color(s->paint, COLOR_GROUND));
     for (int first = 0, end; first < span_count(&lane); first = end) {
         for (end = first + 1;
@@ -183,30 +172,30 @@ static struct slider place_slider(const struct paint *paint, const struct lab *l
                                   const struct lab_layout *layout, int i) {
     struct rect all = layout->controls[i];
     int px = layout->text_px, gap = px, label_w = 0, value_w = 0;
-    int count = min(lab->control_count, 2);
+    int count = min_int(lab->control_count, 2);
     for (int k = 0; k < count; k++) {
         if (k != i && !layout->are_controls_stacked)
             continue;
         const struct panel_control *control = &lab->controls[k];
-        label_w = max(label_w, text_width_px(paint->text, FACE_WORDS, px, control->label));
-        value_w = max(value_w, text_width_px(paint->text, FACE_STRONG, px, control->value));
+        label_w = max_int(label_w, text_width_px(paint->text, FACE_WORDS, px, control->label));
+        value_w = max_int(value_w, text_width_px(paint->text, FACE_STRONG, px, control->value));
     }
     // Room for the widest value, so that the track stays where it is.
-    value_w = max(value_w, text_width_px(paint->text, FACE_STRONG, px, "0,000 tokens"));
-    label_w = min(label_w, all.w * 2 / 5);
-    value_w = min(value_w, all.w * 2 / 5);
-    struct slider slider = {.knob_px = clamp(px * 5 / 4, 8, all.h) & ~1};
+    value_w = max_int(value_w, text_width_px(paint->text, FACE_STRONG, px, "0,000 tokens"));
+    label_w = min_int(label_w, all.w * 2 / 5);
+    value_w = min_int(value_w, all.w * 2 / 5);
+    struct slider slider = {.knob_px = clamp_int(px * 5 / 4, 8, all.h) & ~1};
     slider.label = (struct rect){all.x, all.y, label_w, all.h};
     slider.value = (struct rect){all.x + all.w - value_w, all.y, value_w, all.h};
-    int thick = max(2, paint->layout->unit_px * 6 / 10);
+    int thick = max_int(2, paint->layout->unit_px * 6 / 10);
     int from = all.x + label_w + gap, to = all.x + all.w - value_w - gap;
-    slider.track = (struct rect){from, all.y + (all.h - thick) / 2, max(1, to - from), thick};
+    slider.track = (struct rect){from, all.y + (all.h - thick) / 2, max_int(1, to - from), thick};
     return slider;
 }
 
 static int knob_x(const struct slider *slider, int ppm) {
-    int way = max(0, slider->track.w - slider->knob_px);
-    return slider->track.x + slider->knob_px / 2 + paint_between(0, way, paint_clamp_ppm(ppm));
+    int way = max_int(0, slider->track.w - slider->knob_px);
+    return slider->track.x + slider->knob_px / 2 + paint_between(0, way, clamp_ppm(ppm));
 }
 
 static void paint_slider(const struct scene *s, int i) {
@@ -218,7 +207,7 @@ static void paint_slider(const struct scene *s, int i) {
         middle = track.y + track.h / 2;
     uint8_t tone = control->is_off ? (uint8_t)TONE_QUIET : control->tone;
     rgba color = paint_tone(paint, tone);
-    int stroke = max(2, paint->layout->stroke_px);
+    int stroke = max_int(2, paint->layout->stroke_px);
     cmdlist_round(s->out, track, track.h / 2, paint_color(paint, COLOR_LINE));
     cmdlist_round(s->out, (struct rect){track.x, track.y, x - track.x, track.h}, track.h / 2,
                   color);
@@ -258,13 +247,13 @@ static void paint_clock_panel(const struct scene *s) {
     cmdlist_round(s->out, layout->clock, layout->radius_px, paint_color(paint, COLOR_PANEL));
     cmdlist_ring(s->out, layout->clock, layout->radius_px, paint->layout->hair_px,
                  paint_color(paint, COLOR_LINE));
-    for (int i = 0; i < min(s->lab->lane_count, layout->lanes); i++)
+    for (int i = 0; i < min_int(s->lab->lane_count, layout->lanes); i++)
         paint_lane(s, i);
     struct paint_label note = {.face = FACE_WORDS,
                                .px = paint->layout->floor_px,
                                .color = paint_color(paint, COLOR_QUIET)};
     put_pair(s, layout->notes, &note, s->lab->clock_note, &note, s->lab->scale_label);
-    for (int i = 0; i < min(s->lab->control_count, 2); i++)
+    for (int i = 0; i < min_int(s->lab->control_count, 2); i++)
         paint_slider(s, i);
 }
 
@@ -277,7 +266,7 @@ struct dots {
 
 static struct dots place_dots(const struct lab *lab, const struct lab_layout *layout) {
     struct rect row = layout->pages;
-    int size = max(4, row.h / 3), step = row.h, count = clamp(lab->pages, 1, 9);
+    int size = max_int(4, row.h / 3), step = row.h, count = clamp_int(lab->pages, 1, 9);
     struct dots dots = {
         {row.x + (row.w - count * step) / 2, row.y, count * step, row.h}, step, size};
     return dots;
@@ -295,7 +284,7 @@ static void paint_pages(const struct scene *s) {
         if (i == s->lab->page)
             cmdlist_round(s->out, dot, dot.h / 2, paint_color(s->paint, COLOR_INK));
         else
-            cmdlist_ring(s->out, dot, dot.h / 2, max(1, s->paint->layout->stroke_px / 2),
+            cmdlist_ring(s->out, dot, dot.h / 2, max_int(1, s->paint->layout->stroke_px / 2),
                          paint_color(s->paint, COLOR_QUIET));
     }
     snprintf(text, sizeof text, "%d of %d", s->lab->page + 1, s->lab->pages);
@@ -341,43 +330,39 @@ void paint_lab(struct cmdlist *out, const struct paint *paint, const struct lab 
 
 // --- the mouse ---
 
-static bool is_in(struct rect rect, int x, int y) {
-    return x >= rect.x && x < rect.x + rect.w && y >= rect.y && y < rect.y + rect.h;
-}
-
 static int share_ppm(int from, int length, int x) {
-    return length > 0 ? paint_clamp_ppm((int64_t)(x - from) * VIEW_PPM / length) : 0;
+    return length > 0 ? clamp_ppm((int64_t)(x - from) * VIEW_PPM / length) : 0;
 }
 
 int paint_lab_drag_ppm(const struct paint *paint, const struct lab *lab,
                        const struct lab_layout *layout, int control, int x_px) {
-    if (control < 0 || control >= min(lab->control_count, 2))
+    if (control < 0 || control >= min_int(lab->control_count, 2))
         return 0;
     struct slider slider = place_slider(paint, lab, layout, control);
-    int way = max(1, slider.track.w - slider.knob_px);
+    int way = max_int(1, slider.track.w - slider.knob_px);
     return share_ppm(slider.track.x + slider.knob_px / 2, way, x_px);
 }
 
 struct lab_hit paint_lab_hit(const struct paint *paint, const struct lab *lab,
                              const struct lab_layout *layout, int x_px, int y_px) {
-    for (int i = 0; i < min(lab->control_count, 2); i++)
-        if (is_in(layout->controls[i], x_px, y_px))
+    for (int i = 0; i < min_int(lab->control_count, 2); i++)
+        if (rect_has(layout->controls[i], x_px, y_px))
             return (struct lab_hit){LAB_CONTROL, i,
                                     paint_lab_drag_ppm(paint, lab, layout, i, x_px)};
-    for (int i = 0; i < min(lab->lane_count, layout->lanes); i++) {
+    for (int i = 0; i < min_int(lab->lane_count, layout->lanes); i++) {
         struct rect bar = layout->lane_bars[i];
-        if (is_in(bar, x_px, y_px))
+        if (rect_has(bar, x_px, y_px))
             return (struct lab_hit){LAB_CLOCK, i, share_ppm(bar.x, bar.w, x_px)};
     }
     struct dots dots = place_dots(lab, layout);
-    if (lab->pages > 1 && is_in(dots.all, x_px, y_px))
+    if (lab->pages > 1 && rect_has(dots.all, x_px, y_px))
         return (struct lab_hit){LAB_PAGE, (x_px - dots.all.x) / dots.step_px, 0};
     for (int i = 0; i < LAB_PLOTS; i++) {
-        if (!is_in(layout->plots[i], x_px, y_px))
+        if (!rect_has(layout->plots[i], x_px, y_px))
             continue;
         struct plot_place place = place_plot(lab, layout, i);
         struct rect area = paint_plot_area(paint, &lab->plots[i], &place);
-        bool is_data = is_in(area, x_px, y_px);
+        bool is_data = rect_has(area, x_px, y_px);
         return (struct lab_hit){LAB_PLOT, i, is_data ? share_ppm(area.x, area.w, x_px) : -1};
     }
     return (struct lab_hit){LAB_NOTHING, -1, 0};

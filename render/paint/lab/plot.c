@@ -2,18 +2,11 @@
 // parts in order of depth, and finds places for labels among what is already there.
 #include "render/paint/lab/plot.h"
 
+#include "compute/base/num.h"
 #include "render/paint/wrap.h"
 
 #include <math.h>
 #include <string.h>
-
-static int min(int a, int b) {
-    return a < b ? a : b;
-}
-
-static int max(int a, int b) {
-    return a > b ? a : b;
-}
 
 int paint_plot_row(int px) {
     return (px * 5 + 3) / 4;
@@ -59,8 +52,8 @@ static bool is_common(struct rect a, struct rect b) {
 static bool is_crossed(struct rect rect, const struct plot_segment *s) {
     int64_t left = rect.x * CMD_LINE_UNIT, top = rect.y * CMD_LINE_UNIT;
     int64_t right = left + rect.w * CMD_LINE_UNIT, bottom = top + rect.h * CMD_LINE_UNIT;
-    if (max(s->x0, s->x1) < left || min(s->x0, s->x1) > right || max(s->y0, s->y1) < top ||
-        min(s->y0, s->y1) > bottom)
+    if (max_int(s->x0, s->x1) < left || min_int(s->x0, s->x1) > right ||
+        max_int(s->y0, s->y1) < top || min_int(s->y0, s->y1) > bottom)
         return false;
     const int64_t xs[] = {left, right, left, right}, ys[] = {top, top, bottom, bottom};
     bool has_left = false, has_right = false;
@@ -97,9 +90,10 @@ static int64_t side_of(const struct plot_segment *s, int64_t x, int64_t y) {
 static bool is_cut_off(const struct plot_canvas *canvas, struct rect box,
                        const struct plot_spot *spot) {
     int x_px = spot->x_px, y_px = spot->y_px;
-    int near_x = max(box.x, min(x_px, box.x + box.w)),
-        near_y = max(box.y, min(y_px, box.y + box.h));
-    int dx = near_x - x_px, dy = near_y - y_px, far = max(1, max(dx, -dx) + max(dy, -dy));
+    int near_x = max_int(box.x, min_int(x_px, box.x + box.w)),
+        near_y = max_int(box.y, min_int(y_px, box.y + box.h));
+    int dx = near_x - x_px, dy = near_y - y_px,
+        far = max_int(1, max_int(dx, -dx) + max_int(dy, -dy));
     const struct plot_segment way = {(x_px + dx * spot->reach_px / far) * CMD_LINE_UNIT,
                                      (y_px + dy * spot->reach_px / far) * CMD_LINE_UNIT,
                                      near_x * CMD_LINE_UNIT, near_y * CMD_LINE_UNIT};
@@ -157,7 +151,7 @@ static bool try_sides(struct plot_canvas *canvas, const struct plot_label *label
     for (int side = 0; side < SIDE_COUNT; side++) {
         struct rect box = box_at(size, side, spot->x_px, spot->y_px, gap_px);
         if (side != 0 && side != 3) // above and below it may move along
-            box.x = max(area.x + air, min(box.x, area.x + area.w - box.w));
+            box.x = max_int(area.x + air, min_int(box.x, area.x + area.w - box.w));
         if (!is_free(canvas, box) || (!may_be_cut_off && is_cut_off(canvas, box, spot)))
             continue;
         put_label(canvas, label, box);
@@ -168,7 +162,7 @@ static bool try_sides(struct plot_canvas *canvas, const struct plot_label *label
 
 bool paint_plot_label(struct plot_canvas *canvas, const struct plot_label *label,
                       const struct plot_spot *spot, bool may_be_cut_off) {
-    int gap = spot->reach_px + max(2, label->px * 3 / 10), further = paint_plot_dot_px(canvas);
+    int gap = spot->reach_px + max_int(2, label->px * 3 / 10), further = paint_plot_dot_px(canvas);
     return try_sides(canvas, label, spot, gap, may_be_cut_off) ||
            try_sides(canvas, label, spot, gap + further, may_be_cut_off) ||
            (spot->is_line && try_sides(canvas, label, spot, gap + 3 * further, may_be_cut_off));
@@ -197,14 +191,14 @@ static int plan_title(struct plot_canvas *canvas) {
     struct rect inner = canvas->inner;
     int px = canvas->place.text_px, small = canvas->tick_px, row = paint_plot_row(px);
     int title_w = width_of(canvas, FACE_STRONG, px, canvas->plot->title);
-    int origin_w = min(inner.w, width_of(canvas, FACE_WORDS, small, canvas->plot->origin));
+    int origin_w = min_int(inner.w, width_of(canvas, FACE_WORDS, small, canvas->plot->origin));
     canvas->title = canvas->origin = (struct rect){inner.x, inner.y, inner.w, row};
     if (origin_w == 0)
         return row;
     bool is_beside = title_w + px + origin_w <= inner.w;
     if (!is_beside && inner.h < 9 * row) { // no height to spare: the title is cut
         is_beside = true;
-        origin_w = min(origin_w, inner.w / 2);
+        origin_w = min_int(origin_w, inner.w / 2);
     }
     if (!is_beside) {
         canvas->origin.y += row;
@@ -256,20 +250,20 @@ static void plan_rows(struct plot_canvas *canvas, int title_h, const struct frug
     canvas->tick_row = (struct rect){inner.x, bottom - row, inner.w, row};
     // The lowest text of the y axis stands half below the axis.
     bottom -= row + tick * 6 / 10;
-    canvas->area = canvas->data = (struct rect){inner.x, top, inner.w, max(1, bottom - top)};
+    canvas->area = canvas->data = (struct rect){inner.x, top, inner.w, max_int(1, bottom - top)};
 }
 
 int paint_plot_dot_px(const struct plot_canvas *canvas) {
     int unit = canvas->paint->layout->unit_px;
-    return min(max(5, unit * 3 / 2), CMD_MAX_LINE_PX);
+    return min_int(max_int(5, unit * 3 / 2), CMD_MAX_LINE_PX);
 }
 
 // Dots at an end of the axis are whole. Cells fill the area.
 static void set_data(struct plot_canvas *canvas) {
     int reach = canvas->plot->columns > 0 ? 0 : paint_plot_dot_px(canvas);
     struct rect area = canvas->area;
-    canvas->data = (struct rect){area.x + reach, area.y + reach, max(1, area.w - 2 * reach),
-                                 max(1, area.h - reach)};
+    canvas->data = (struct rect){area.x + reach, area.y + reach, max_int(1, area.w - 2 * reach),
+                                 max_int(1, area.h - reach)};
 }
 
 static void plan(struct plot_canvas *canvas, const struct paint *paint, const struct plot *plot,
@@ -281,8 +275,8 @@ static void plan(struct plot_canvas *canvas, const struct paint *paint, const st
     canvas->taken_count = canvas->segment_count = canvas->half_segments = 0;
     struct rect all = place->rect;
     int pad = place->pad_px;
-    canvas->inner =
-        (struct rect){all.x + pad, all.y + pad, max(1, all.w - 2 * pad), max(1, all.h - 2 * pad)};
+    canvas->inner = (struct rect){all.x + pad, all.y + pad, max_int(1, all.w - 2 * pad),
+                                  max_int(1, all.h - 2 * pad)};
     int title_h = plan_title(canvas);
     for (int i = 0; i < STEP_COUNT; i++) {
         plan_rows(canvas, title_h, &STEPS[i]);
@@ -292,7 +286,7 @@ static void plan(struct plot_canvas *canvas, const struct paint *paint, const st
     set_data(canvas);
     int gutter = paint_plot_gutter(canvas);
     canvas->area.x += gutter;
-    canvas->area.w = max(1, canvas->area.w - gutter);
+    canvas->area.w = max_int(1, canvas->area.w - gutter);
     set_data(canvas);
     canvas->y_label.x = canvas->area.x;
     canvas->y_label.w = canvas->y_label.w > 0 ? canvas->area.w : 0;
@@ -336,12 +330,12 @@ static void paint_lines(struct plot_canvas *canvas, struct paint_label label, co
     struct wrap_style style = {label.face, label.px, label.rect.w};
     struct wrap_line line;
     char row[WRAP_LINE_BYTES + 1];
-    label.rect.h /= max(1, lines);
+    label.rect.h /= max_int(1, lines);
     for (int i = 0, at = 0; i < lines; i++, at = line.next) {
         if (!wrap_next(&line, canvas->paint->text, &style, utf8, at))
             return;
         int end = i + 1 < lines ? line.from + line.bytes : (int)strlen(utf8);
-        wrap_copy(row, utf8, line.from, min(end, line.from + WRAP_LINE_BYTES));
+        wrap_copy(row, utf8, line.from, min_int(end, line.from + WRAP_LINE_BYTES));
         paint_text(canvas->out, canvas->paint->text, &label, row);
         label.rect.y += label.rect.h;
     }
@@ -362,7 +356,7 @@ static void paint_message(struct plot_canvas *canvas) {
     int top = canvas->origin.y + canvas->origin.h;
     int bottom = canvas->caption_lines > 0 ? canvas->caption.y : inner.y + inner.h;
     struct wrap_style style = {FACE_WORDS, px, inner.w * 4 / 5};
-    int most = max(1, min(4, (bottom - top) / row));
+    int most = max_int(1, min_int(4, (bottom - top) / row));
     int lines = wrap_count(canvas->paint->text, &style, canvas->plot->message, most);
     struct rect rect = {inner.x + (inner.w - style.width_px) / 2,
                         top + (bottom - top - lines * row) / 2, style.width_px, lines * row};

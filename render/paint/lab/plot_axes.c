@@ -2,13 +2,7 @@
 // and the axes' own names. A tick's text is set only where no other is.
 #include "render/paint/lab/plot.h"
 
-static int min(int a, int b) {
-    return a < b ? a : b;
-}
-
-static int max(int a, int b) {
-    return a > b ? a : b;
-}
+#include "compute/base/num.h"
 
 static int tick_width(const struct plot_canvas *canvas, const struct plot_axis *axis,
                       double value) {
@@ -54,7 +48,7 @@ static bool has_room_y(const struct plot_canvas *canvas, const struct plot_ticks
 static int text_x(const struct plot_canvas *canvas, double value, int width) {
     int x = paint_plot_x16(canvas, value) / CMD_LINE_UNIT - width / 2;
     int right = canvas->inner.x + canvas->inner.w - width;
-    return max(canvas->inner.x, min(x, right));
+    return max_int(canvas->inner.x, min_int(x, right));
 }
 
 static bool has_room_x(const struct plot_canvas *canvas, const struct plot_ticks *ticks) {
@@ -74,9 +68,9 @@ int paint_plot_gutter(struct plot_canvas *canvas) {
     pick(canvas, &ticks, &canvas->plot->y, has_room_y);
     int widest = 0;
     for (int i = 0; i < ticks.count; i++)
-        widest = max(widest, tick_width(canvas, &canvas->plot->y, ticks.at[i]));
+        widest = max_int(widest, tick_width(canvas, &canvas->plot->y, ticks.at[i]));
     int gutter = widest > 0 ? widest + canvas->tick_px / 2 : 0;
-    return min(gutter, canvas->inner.w / 2);
+    return min_int(gutter, canvas->inner.w / 2);
 }
 
 void paint_plot_pick_ticks(struct plot_canvas *canvas) {
@@ -119,7 +113,7 @@ static void paint_y_ticks(struct plot_canvas *canvas) {
 static void paint_x_ticks(struct plot_canvas *canvas) {
     const struct plot *plot = canvas->plot;
     struct rect row = canvas->tick_row, area = canvas->area;
-    int hair = canvas->paint->layout->hair_px, mark = max(2, canvas->tick_px / 4);
+    int hair = canvas->paint->layout->hair_px, mark = max_int(2, canvas->tick_px / 4);
     int right = row.x + row.w;
     if (canvas->x_label.w > 0 && canvas->x_label.y == row.y)
         right -= canvas->x_label.w + canvas->tick_px;
@@ -147,7 +141,7 @@ void paint_plot_axes(struct plot_canvas *canvas) {
     rgba line = paint_color(canvas->paint, COLOR_LINE);
     int width = text_width_px(text, FACE_WORDS, canvas->tick_px, plot->x.label);
     if (canvas->x_label.w > 0) { // at the right end of its row
-        width = min(width, canvas->x_label.w * 2 / 3);
+        width = min_int(width, canvas->x_label.w * 2 / 3);
         canvas->x_label.x += canvas->x_label.w - width;
         canvas->x_label.w = width;
     }

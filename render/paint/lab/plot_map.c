@@ -3,6 +3,8 @@
 // middles and drawn strong over a halo, as one shape.
 #include "render/paint/lab/plot.h"
 
+#include "compute/base/num.h"
+
 #include <string.h>
 
 enum {
@@ -14,20 +16,12 @@ enum {
     MOST_RINGS = 20, // of places tried around the middle of a side
 };
 
-static int min(int a, int b) {
-    return a < b ? a : b;
-}
-
-static int max(int a, int b) {
-    return a > b ? a : b;
-}
-
 static int columns_of(const struct plot *plot) {
-    return min(plot->columns, PLOT_MAX_COLUMNS);
+    return min_int(plot->columns, PLOT_MAX_COLUMNS);
 }
 
 static int rows_of(const struct plot *plot) {
-    return min(plot->rows, PLOT_MAX_ROWS);
+    return min_int(plot->rows, PLOT_MAX_ROWS);
 }
 
 // --- cells ---
@@ -35,7 +29,7 @@ static int rows_of(const struct plot *plot) {
 // -SHADES .. -1 prefill, 1 .. SHADES decode.
 static int shade_of(int ppm) {
     int away = ppm > HALF ? ppm - HALF : HALF - ppm;
-    int shade = 1 + min(SHADES - 1, (int)((int64_t)away * SHADES / HALF));
+    int shade = 1 + min_int(SHADES - 1, (int)((int64_t)away * SHADES / HALF));
     return ppm > HALF ? shade : -shade;
 }
 
@@ -70,8 +64,8 @@ static void paint_row(struct plot_canvas *canvas, int row) {
         for (to = from + 1; to < columns && (ppm[to] > HALF) == (ppm[from] > HALF);)
             to++;
         if (ppm[from] > HALF)
-            cmdlist_stripes(canvas->out, cells(canvas, row, from, to), max(2, unit * 6 / 10), false,
-                            stripe);
+            cmdlist_stripes(canvas->out, cells(canvas, row, from, to), max_int(2, unit * 6 / 10),
+                            false, stripe);
     }
 }
 
@@ -88,7 +82,8 @@ struct contour {
 };
 
 static int value_at(const struct contour *c, int i, int j) {
-    int column = max(0, min(i - 1, c->columns - 1)), row = max(0, min(j - 1, c->rows - 1));
+    int column = max_int(0, min_int(i - 1, c->columns - 1)),
+        row = max_int(0, min_int(j - 1, c->rows - 1));
     return c->canvas->plot->cells_ppm[row][column];
 }
 
@@ -246,8 +241,8 @@ static bool is_on_side(const struct plot_canvas *canvas, bool is_decode, int x, 
     const struct plot *plot = canvas->plot;
     int column = (int)((int64_t)(x - area.x) * columns_of(plot) / area.w);
     int row = (int)((int64_t)(area.y + area.h - 1 - y) * rows_of(plot) / area.h);
-    column = max(0, min(column, columns_of(plot) - 1));
-    row = max(0, min(row, rows_of(plot) - 1));
+    column = max_int(0, min_int(column, columns_of(plot) - 1));
+    row = max_int(0, min_int(row, rows_of(plot) - 1));
     return (plot->cells_ppm[row][column] > HALF) == is_decode;
 }
 
@@ -261,7 +256,7 @@ static void label_side(struct plot_canvas *canvas, bool is_decode, const char *u
                                      .on_chip = true};
     struct rect area = canvas->area;
     int middle_x, middle_y;
-    int step = max(max(2, canvas->tick_px / 2), max(area.w, area.h) / MOST_RINGS);
+    int step = max_int(max_int(2, canvas->tick_px / 2), max_int(area.w, area.h) / MOST_RINGS);
     if (middle_of_side(canvas, is_decode, &middle_x, &middle_y) == 0)
         return;
     for (int ring = 0; ring <= MOST_RINGS; ring++)

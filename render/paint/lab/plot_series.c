@@ -3,15 +3,9 @@
 // drawn is also taken, so that labels keep away from it.
 #include "render/paint/lab/plot.h"
 
+#include "compute/base/num.h"
+
 #include <math.h>
-
-static int min(int a, int b) {
-    return a < b ? a : b;
-}
-
-static int max(int a, int b) {
-    return a > b ? a : b;
-}
 
 static bool is_line(const struct plot_series *series) {
     return series->look == PLOT_LINE || series->look == PLOT_DASHES || series->look == PLOT_DOTTED;
@@ -68,7 +62,7 @@ static void add_pieces(struct plot_canvas *canvas, const struct plot_point *a,
     if ((plot->x.is_log || plot->y.is_log) && a->x != b->x && fabs(from) < 5 && fabs(to) < 5) {
         const int piece_px = 8;
         pieces = (int)(fabs(to - from) * canvas->data.w / piece_px) + 1;
-        pieces = min(pieces, most);
+        pieces = min_int(pieces, most);
     }
     for (int i = 1; i <= pieces; i++) {
         double at = i == pieces ? b->x : plot_value(&plot->x, from + (to - from) * i / pieces);
@@ -82,7 +76,8 @@ static void add_pieces(struct plot_canvas *canvas, const struct plot_point *a,
 
 static void add_path(struct plot_canvas *canvas, const struct plot_series *series) {
     const struct plot_point *points = &canvas->plot->points[series->first];
-    int most = max(1, min(400, PLOT_MAX_SEGMENTS / PLOT_MAX_SERIES / max(1, series->count)));
+    int most =
+        max_int(1, min_int(400, PLOT_MAX_SEGMENTS / PLOT_MAX_SERIES / max_int(1, series->count)));
     for (int i = 0; i + 1 < series->count; i++)
         add_pieces(canvas, &points[i], &points[i + 1], most);
 }
@@ -157,28 +152,27 @@ static bool is_inside(const struct plot_canvas *canvas, int x16, int y16) {
            y16 >= area.y * CMD_LINE_UNIT && y16 <= (area.y + area.h) * CMD_LINE_UNIT;
 }
 
-static int clamp(int value, int low, int high) {
-    return max(low, min(value, high));
-}
-
 // From low to high, where that reaches out of the dot.
 static void paint_spread(struct plot_canvas *canvas, const struct plot_point *point, int x16,
                          int y16, rgba color) {
     struct rect area = canvas->area;
     if (!(point->low < point->high))
         return;
-    int top = clamp(paint_plot_y16(canvas, point->high) / CMD_LINE_UNIT, area.y, area.y + area.h);
-    int bottom = clamp(paint_plot_y16(canvas, point->low) / CMD_LINE_UNIT, area.y, area.y + area.h);
-    int width = max(1, canvas->paint->layout->stroke_px / 2), half = paint_plot_dot_px(canvas) / 2;
+    int top =
+        clamp_int(paint_plot_y16(canvas, point->high) / CMD_LINE_UNIT, area.y, area.y + area.h);
+    int bottom =
+        clamp_int(paint_plot_y16(canvas, point->low) / CMD_LINE_UNIT, area.y, area.y + area.h);
+    int width = max_int(1, canvas->paint->layout->stroke_px / 2),
+        half = paint_plot_dot_px(canvas) / 2;
     int y = y16 / CMD_LINE_UNIT, x = x16 / CMD_LINE_UNIT;
     if (top > y - half - width && bottom < y + half + width)
         return;
-    struct rect stem = {x - width / 2, top, width, max(1, bottom - top)};
+    struct rect stem = {x - width / 2, top, width, max_int(1, bottom - top)};
     cmdlist_fill(canvas->out, stem, color);
     for (int end = 0; end < 2; end++)
         cmdlist_fill(canvas->out,
                      (struct rect){x - half / 2, end ? bottom - width : top, half, width}, color);
-    paint_plot_take(canvas, (struct rect){x - half / 2, top, half, max(1, bottom - top)});
+    paint_plot_take(canvas, (struct rect){x - half / 2, top, half, max_int(1, bottom - top)});
 }
 
 static void paint_mark(struct plot_canvas *canvas, const struct plot_series *series, int x16,
@@ -193,7 +187,7 @@ static void paint_mark(struct plot_canvas *canvas, const struct plot_series *ser
     } else if (series->look == PLOT_SQUARE) {
         cmdlist_fill(canvas->out, box, color);
     } else {
-        int out = size * 9 / 5, stroke = max(2, canvas->paint->layout->stroke_px);
+        int out = size * 9 / 5, stroke = max_int(2, canvas->paint->layout->stroke_px);
         box = (struct rect){x - out / 2, y - out / 2, out, out};
         struct rect halo = {box.x - 1, box.y - 1, out + 2, out + 2};
         cmdlist_ring(canvas->out, halo, out / 2 + 1, stroke + 2,
@@ -246,7 +240,7 @@ static bool label_points(struct plot_canvas *canvas, const struct plot_series *s
                          const struct plot_label *label, bool may_be_cut_off) {
     int reach =
         series->look == PLOT_RING ? paint_plot_dot_px(canvas) : paint_plot_dot_px(canvas) / 2;
-    int last = max(0, series->count - TRIES);
+    int last = max_int(0, series->count - TRIES);
     for (int i = series->count - 1; i >= last; i--) {
         const struct plot_point *point = &canvas->plot->points[series->first + i];
         int x = paint_plot_x16(canvas, point->x), y = paint_plot_y16(canvas, point->y);
@@ -326,7 +320,7 @@ void paint_plot_series_labels(struct plot_canvas *canvas, enum plot_turn turn) {
 void paint_plot_pins(struct plot_canvas *canvas) {
     const struct plot *plot = canvas->plot;
     const struct paint *paint = canvas->paint;
-    int size = paint_plot_dot_px(canvas), edge = max(1, paint->layout->stroke_px / 2);
+    int size = paint_plot_dot_px(canvas), edge = max_int(1, paint->layout->stroke_px / 2);
     for (int i = 0; i < plot->pin_count; i++) {
         int x16 = paint_plot_x16(canvas, plot->pins[i].x),
             y16 = paint_plot_y16(canvas, plot->pins[i].y);

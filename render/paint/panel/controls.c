@@ -3,17 +3,7 @@
 // around all of it; what was measured stands as a hollow mark with its words below.
 #include "render/paint/panel/parts.h"
 
-static int min(int a, int b) {
-    return a < b ? a : b;
-}
-
-static int max(int a, int b) {
-    return a > b ? a : b;
-}
-
-static int clamp(int value, int low, int high) {
-    return max(low, min(value, high));
-}
+#include "compute/base/num.h"
 
 static int width_of(const struct panel_plan *plan, enum text_face face, const char *utf8) {
     return text_width_px(plan->paint->text, face, plan->type.px, utf8);
@@ -24,7 +14,7 @@ static rgba color_of(const struct panel_plan *plan, enum theme_color color) {
 }
 
 static int stripe_px(const struct panel_plan *plan) {
-    return clamp(plan->paint->layout->unit_px * 6 / 10, 2, CMD_MAX_STROKE_PX);
+    return clamp_int(plan->paint->layout->unit_px * 6 / 10, 2, CMD_MAX_STROKE_PX);
 }
 
 static void put(struct panel_plan *plan, struct rect rect, enum paint_align align,
@@ -42,7 +32,7 @@ static void fill_part(const struct panel_plan *plan, struct rect bar, int from, 
     if (to <= from)
         return;
     cmdlist_clip(plan->out, (struct rect){bar.x + from, bar.y, to - from, bar.h});
-    cmdlist_round(plan->out, bar, clamp(bar.h / 5, 1, plan->paint->layout->unit_px), color);
+    cmdlist_round(plan->out, bar, clamp_int(bar.h / 5, 1, plan->paint->layout->unit_px), color);
     cmdlist_clip(plan->out, (struct rect){0});
 }
 
@@ -65,10 +55,10 @@ static bool is_one_line(const struct panel_plan *plan, const char *left, const c
 // Splits a line between them: the right one takes what it needs.
 static void split_line(const struct panel_plan *plan, struct rect line, const char *right,
                        struct rect *label, struct rect *value) {
-    int need = min(width_of(plan, FACE_STRONG, right), line.w);
+    int need = min_int(width_of(plan, FACE_STRONG, right), line.w);
     *value = (struct rect){line.x + line.w - need, line.y, need, line.h};
     int gap = need > 0 ? plan->type.px / 2 : 0;
-    *label = (struct rect){line.x, line.y, max(0, line.w - need - gap), line.h};
+    *label = (struct rect){line.x, line.y, max_int(0, line.w - need - gap), line.h};
 }
 
 // Between the words of a bar or track and itself.
@@ -111,8 +101,10 @@ struct bar_columns {
 static struct bar_columns bar_columns_of(const struct panel_plan *plan) {
     struct bar_columns columns = {0};
     for (int i = 0; i < plan->panel->bar_count; i++) {
-        columns.label = max(columns.label, width_of(plan, FACE_WORDS, plan->panel->bars[i].label));
-        columns.value = max(columns.value, width_of(plan, FACE_STRONG, plan->panel->bars[i].value));
+        columns.label =
+            max_int(columns.label, width_of(plan, FACE_WORDS, plan->panel->bars[i].label));
+        columns.value =
+            max_int(columns.value, width_of(plan, FACE_STRONG, plan->panel->bars[i].value));
     }
     columns.bar = plan->inner.w - columns.label - columns.value - plan->type.px;
     return columns;
@@ -202,17 +194,16 @@ void paint_panel_draw_bars(struct panel_plan *plan) {
             continue;
         }
         int first = paint_edge_at(box->bar.w, bar->first_ppm).whole_px;
-        int both =
-            paint_edge_at(box->bar.w, (int)min(VIEW_PPM, paint_clamp_ppm(bar->first_ppm) +
-                                                             paint_clamp_ppm(bar->second_ppm)))
-                .whole_px;
-        int radius = clamp(box->bar.h / 5, 1, layout->unit_px);
+        int both = paint_edge_at(box->bar.w, (int)min_int(VIEW_PPM, clamp_ppm(bar->first_ppm) +
+                                                                        clamp_ppm(bar->second_ppm)))
+                       .whole_px;
+        int radius = clamp_int(box->bar.h / 5, 1, layout->unit_px);
         cmdlist_round(plan->out, box->bar, radius, color_of(plan, COLOR_PANEL));
         fill_part(plan, box->bar, 0, first, paint_tone(plan->paint, bar->tone));
         fill_striped(plan, box->bar, first, both, color_of(plan, COLOR_DECODE));
         cmdlist_ring(plan->out, box->bar, radius, layout->hair_px, color_of(plan, COLOR_LINE));
         if (bar->before_ppm >= 0) {
-            int width = max(2, layout->stroke_px);
+            int width = max_int(2, layout->stroke_px);
             int x = box->bar.x + paint_edge_at(box->bar.w - width, bar->before_ppm).whole_px;
             cmdlist_fill(plan->out, (struct rect){x, box->bar.y, width, box->bar.h},
                          color_of(plan, COLOR_INK));
@@ -280,7 +271,7 @@ void paint_panel_place_controls(struct panel_plan *plan, struct rect room) {
         int height = control_height(plan, control);
         box->is_shown = y + height <= room.y + room.h;
         // The ring stands outside of the texts' column, in the panel's padding.
-        int out = min(pad, layout_panel_pad_px(plan->paint->layout) * 3 / 5);
+        int out = min_int(pad, layout_panel_pad_px(plan->paint->layout) * 3 / 5);
         box->all = (struct rect){room.x - out, y, room.w + 2 * out, height};
         struct rect row = {room.x, y + pad / 2, room.w, line};
         y += height + pad / 2;
@@ -311,7 +302,7 @@ static struct way way_of(const struct panel_plan *plan, int control) {
     if (plan->panel->controls[control].kind == CONTROL_SPLIT)
         return (struct way){track.x, track.w};
     int knob = knob_px(plan);
-    return (struct way){track.x + knob / 2, max(1, track.w - knob)};
+    return (struct way){track.x + knob / 2, max_int(1, track.w - knob)};
 }
 
 static int way_x(const struct panel_plan *plan, int control, int ppm) {
@@ -329,7 +320,7 @@ int paint_panel_way_ppm(const struct panel_plan *plan, int control, int x_px, in
                    ? 0
                    : VIEW_PPM;
     struct way way = way_of(plan, control);
-    return paint_clamp_ppm((int64_t)(x_px - way.x) * VIEW_PPM / way.length);
+    return clamp_ppm((int64_t)(x_px - way.x) * VIEW_PPM / way.length);
 }
 
 // A circle around a place on a way.
@@ -347,8 +338,8 @@ static void draw_mark(struct panel_plan *plan, int i) {
     rgba ink = color_of(plan, COLOR_INK);
     if (control->kind == CONTROL_SPLIT) {
         // A hollow handle over the bar.
-        int width = clamp(size / 2, 4, CMD_MAX_RADIUS_PX);
-        int left = clamp(x - width / 2, box->track.x, box->track.x + box->track.w - width);
+        int width = clamp_int(size / 2, 4, CMD_MAX_RADIUS_PX);
+        int left = clamp_int(x - width / 2, box->track.x, box->track.x + box->track.w - width);
         struct rect handle = {left, box->track.y, width, box->track.h};
         cmdlist_ring(plan->out, handle, width / 3, layout->stroke_px + layout->hair_px,
                      color_of(plan, COLOR_GROUND));
@@ -358,9 +349,9 @@ static void draw_mark(struct panel_plan *plan, int i) {
         cmdlist_round(plan->out, disc, size / 2, color_of(plan, COLOR_GROUND));
         cmdlist_ring(plan->out, disc, size / 2, layout->stroke_px, ink);
     }
-    int width = min(width_of(plan, FACE_WORDS, control->mark_label), box->mark.w);
+    int width = min_int(width_of(plan, FACE_WORDS, control->mark_label), box->mark.w);
     struct rect words = box->mark;
-    words.x = clamp(x - width / 2, words.x, words.x + words.w - width);
+    words.x = clamp_int(x - width / 2, words.x, words.x + words.w - width);
     words.w = width;
     put(plan, words, ALIGN_LEFT, FACE_WORDS, ink, control->mark_label);
 }
@@ -369,7 +360,7 @@ static void draw_slider(struct panel_plan *plan, int i, rgba accent) {
     const struct panel_control *control = &plan->panel->controls[i];
     struct rect track = plan->boxes[i].track;
     int x = way_x(plan, i, control->ppm), size = knob_px(plan);
-    int thick = max(3, size / 4);
+    int thick = max_int(3, size / 4);
     struct rect rail = {track.x, track.y + (track.h - thick) / 2, track.w, thick};
     cmdlist_round(plan->out, rail, thick / 2, color_of(plan, COLOR_LINE));
     rail.w = x - rail.x;
@@ -392,8 +383,8 @@ static void draw_split(struct panel_plan *plan, int i) {
     fill_part(plan, track, 0, at, color_of(plan, COLOR_PREFILL));
     fill_striped(plan, track, at, track.w, color_of(plan, COLOR_DECODE));
     draw_mark(plan, i);
-    int width = max(3, layout->stroke_px * 2), edge = max(1, layout->hair_px);
-    int x = clamp(track.x + at - width / 2, track.x, track.x + track.w - width);
+    int width = max_int(3, layout->stroke_px * 2), edge = max_int(1, layout->hair_px);
+    int x = clamp_int(track.x + at - width / 2, track.x, track.x + track.w - width);
     struct rect handle = {x, track.y - edge, width, track.h + 2 * edge};
     if (control->is_off)
         handle = (struct rect){x, track.y, width, track.h};
@@ -408,7 +399,7 @@ static void draw_switch(struct panel_plan *plan, int i) {
     const struct layout *layout = plan->paint->layout;
     struct rect all = plan->boxes[i].track;
     bool is_second = control->ppm > VIEW_PPM / 2, is_below = is_stacked(plan, control);
-    int radius = clamp(plan->type.line_px / 4, 2, layout->unit_px), pad = plan->type.px / 3;
+    int radius = clamp_int(plan->type.line_px / 4, 2, layout->unit_px), pad = plan->type.px / 3;
     cmdlist_ring(plan->out, all, radius, layout->hair_px, color_of(plan, COLOR_QUIET));
     for (int k = 0; k < 2; k++) {
         struct rect half = all;
@@ -439,7 +430,7 @@ static void draw_button(struct panel_plan *plan, int i) {
     struct rect all = plan->boxes[i].track;
     int pad = plan->type.px / 2;
     rgba ink = color_of(plan, control->is_off ? COLOR_QUIET : COLOR_INK);
-    cmdlist_ring(plan->out, all, clamp(all.h / 4, 2, layout->unit_px),
+    cmdlist_ring(plan->out, all, clamp_int(all.h / 4, 2, layout->unit_px),
                  control->is_off ? layout->hair_px : layout->stroke_px, ink);
     put(plan, (struct rect){all.x + pad, all.y, all.w - 2 * pad, all.h}, ALIGN_CENTER, FACE_STRONG,
         ink, control->label);

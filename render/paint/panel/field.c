@@ -4,13 +4,10 @@
 // value.
 #include "render/paint/panel/parts.h"
 
+#include "compute/base/num.h"
 #include "render/pixel/cluster.h"
 
 #include <string.h>
-
-static int clamp(int value, int low, int high) {
-    return value < low ? low : value > high ? high : value;
-}
 
 static int tile_px(const struct panel_plan *plan) {
     return plan->paint->layout->floor_px;
@@ -75,7 +72,7 @@ static void place_lines(struct panel_plan *plan, int fits) {
 static int tile_width(const struct panel_plan *plan, const struct view_token *tile) {
     int px = tile_px(plan);
     int width = text_width_px(plan->paint->text, paint_token_face(tile->look), px, tile->text);
-    return clamp(width + px * 3 / 4, px * 3 / 2, plan->inner.w);
+    return clamp_int(width + px * 3 / 4, px * 3 / 2, plan->inner.w);
 }
 
 // Sets the tiles in rows from the first one on and shows the last rows.
@@ -83,7 +80,7 @@ static void place_tiles(struct panel_plan *plan, int top, int rows) {
     struct panel_field_box *field = &plan->field;
     struct rect inner = plan->inner;
     int pitch = tile_height(plan) + tile_gap(plan), x = 0, row = 0;
-    int count = clamp(plan->panel->tile_count, 0, PLAN_MAX_TILES);
+    int count = clamp_int(plan->panel->tile_count, 0, PLAN_MAX_TILES);
     for (int i = 0; i < count; i++) {
         const struct view_token *tile = &plan->panel->tiles[i];
         int width = tile_width(plan, tile);
@@ -108,9 +105,9 @@ void paint_panel_place_field(struct panel_plan *plan, struct rect room) {
     struct panel_field_box *field = &plan->field;
     int pad = plan->type.pad_px, line = plan->type.line_px;
     int pitch = tile_height(plan) + tile_gap(plan), rest = room.h - fixed_height(plan);
-    int lines = clamp((rest - pitch) / line, 1, 2);
-    lines = clamp(rest * 45 / 100 / line, lines, PLAN_MAX_FIELD_LINES);
-    int rows = clamp((rest - lines * line) / pitch, 0, PLAN_MAX_TILES);
+    int lines = clamp_int((rest - pitch) / line, 1, 2);
+    lines = clamp_int(rest * 45 / 100 / line, lines, PLAN_MAX_FIELD_LINES);
+    int rows = clamp_int((rest - lines * line) / pitch, 0, PLAN_MAX_TILES);
     field->px = plan->type.px;
     field->line_px = line;
     field->box = (struct rect){room.x, room.y, room.w, lines * line + pad};
@@ -136,7 +133,7 @@ static void draw_cursor(const struct panel_plan *plan) {
     int width = plan->paint->layout->hair_px + 1;
     struct rect rect = line_rect(plan, row);
     cmdlist_fill(plan->out,
-                 (struct rect){rect.x + clamp(x, 0, rect.w), rect.y + rect.h / 10, width,
+                 (struct rect){rect.x + clamp_int(x, 0, rect.w), rect.y + rect.h / 10, width,
                                rect.h - rect.h / 5},
                  paint_color(plan->paint, COLOR_INK));
 }
@@ -146,7 +143,7 @@ static void draw_tile(const struct panel_plan *plan, int i) {
     const struct layout *layout = plan->paint->layout;
     struct rect rect = plan->field.tiles[i];
     bool is_quiet = tile->look == TOKEN_CONTROL;
-    cmdlist_ring(plan->out, rect, clamp(rect.h / 5, 2, layout->unit_px), layout->hair_px + 1,
+    cmdlist_ring(plan->out, rect, clamp_int(rect.h / 5, 2, layout->unit_px), layout->hair_px + 1,
                  paint_color(plan->paint, is_quiet ? COLOR_LINE : COLOR_PREFILL));
     struct paint_label label = {
         .rect = {rect.x + 2, rect.y, rect.w - 4, rect.h},
@@ -190,7 +187,7 @@ void paint_panel_draw_field(struct panel_plan *plan) {
 int paint_panel_field_byte(const struct panel_plan *plan, int x_px, int y_px) {
     const struct panel_field_box *field = &plan->field;
     const char *utf8 = plan->panel->field;
-    int row = clamp((y_px - field->inner.y) / field->line_px, 0, PLAN_MAX_FIELD_LINES);
+    int row = clamp_int((y_px - field->inner.y) / field->line_px, 0, PLAN_MAX_FIELD_LINES);
     if (row >= field->count)
         return (int)strlen(utf8);
     struct wrap_style style = field_style(plan);

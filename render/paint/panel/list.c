@@ -4,13 +4,10 @@
 // how much there is above and below, in rows that are kept free for it.
 #include "render/paint/panel/parts.h"
 
+#include "compute/base/num.h"
 #include "compute/base/utf8.h"
 
 #include <string.h>
-
-static int clamp(int value, int low, int high) {
-    return value < low ? low : value > high ? high : value;
-}
 
 // Beside an explanation the list is small print; alone it is what is to be read, if
 // its longest line allows. By count of characters: a list of hundreds isn't measured.
@@ -65,9 +62,9 @@ void paint_panel_place_list(struct panel_plan *plan, struct rect room) {
     list->time_px = time_width(plan, px);
     list->sign_px = list->time_px > 0 ? px * 4 / 5 : 0;
     bool is_long = count > fits && fits > 2;
-    list->count = is_long ? fits - 2 : clamp(count, 0, fits);
+    list->count = is_long ? fits - 2 : clamp_int(count, 0, fits);
     int middle = anchor_of(plan->panel) - list->count / 2;
-    list->first = clamp(middle, 0, count - list->count);
+    list->first = clamp_int(middle, 0, count - list->count);
     int y = room.y;
     if (is_long) {
         int below = count - list->first - list->count;

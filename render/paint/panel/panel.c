@@ -37,10 +37,6 @@ int paint_panel(struct cmdlist *out, const struct paint *paint, const struct pan
     return plan.cut;
 }
 
-static bool has(struct rect rect, int x, int y) {
-    return x >= rect.x && x < rect.x + rect.w && y >= rect.y && y < rect.y + rect.h;
-}
-
 // The whole term around its byte `at`: the row may hold only its end.
 static void copy_term(char out[40], const char *utf8, int at) {
     int begin = at;
@@ -58,7 +54,7 @@ static bool hit_term(struct panel_hit *hit, const struct panel_plan *plan,
                      const struct panel_row *row, int x, int y) {
     struct panel_term_box term;
     for (int at = row->line.from; paint_panel_term(&term, plan, row, at); at = term.next + 1) {
-        if (!has(term.rect, x, y))
+        if (!rect_has(term.rect, x, y))
             continue;
         copy_term(hit->term, row->utf8, term.begin);
         return true;
@@ -68,7 +64,7 @@ static bool hit_term(struct panel_hit *hit, const struct panel_plan *plan,
 
 static bool hit_control(struct panel_hit *hit, const struct panel_plan *plan, int x, int y) {
     for (int i = 0; i < plan->panel->control_count; i++) {
-        if (!plan->boxes[i].is_shown || !has(plan->boxes[i].all, x, y))
+        if (!plan->boxes[i].is_shown || !rect_has(plan->boxes[i].all, x, y))
             continue;
         hit->part = PANEL_CONTROL;
         hit->index = i;
@@ -80,7 +76,7 @@ static bool hit_control(struct panel_hit *hit, const struct panel_plan *plan, in
 
 static bool hit_line(struct panel_hit *hit, const struct panel_plan *plan, int x, int y) {
     const struct panel_list_box *list = &plan->list;
-    if (list->count == 0 || !has(list->rows, x, y))
+    if (list->count == 0 || !rect_has(list->rows, x, y))
         return false;
     hit->part = PANEL_LINE;
     hit->index = list->first + (y - list->rows.y) / list->row_px;
@@ -93,11 +89,11 @@ struct panel_hit paint_panel_hit(const struct paint *paint, const struct panel *
                                  int y_px) {
     struct panel_plan plan;
     struct panel_hit hit = {.part = PANEL_NOTHING, .index = -1};
-    if (!has(paint->layout->panel, x_px, y_px) || !paint_panel_plan(&plan, paint, panel))
+    if (!rect_has(paint->layout->panel, x_px, y_px) || !paint_panel_plan(&plan, paint, panel))
         return hit;
     if (hit_control(&hit, &plan, x_px, y_px) || hit_line(&hit, &plan, x_px, y_px))
         return hit;
-    if (plan.sections[SECTION_FIELD].h > 0 && has(plan.field.box, x_px, y_px)) {
+    if (plan.sections[SECTION_FIELD].h > 0 && rect_has(plan.field.box, x_px, y_px)) {
         hit.part = PANEL_FIELD;
         hit.index = paint_panel_field_byte(&plan, x_px, y_px);
         return hit;

@@ -7,15 +7,9 @@
 // panel: nothing slides under the hand when a sentence gets a line longer.
 #include "render/paint/panel/parts.h"
 
+#include "compute/base/num.h"
+
 #include <string.h>
-
-static int min(int a, int b) {
-    return a < b ? a : b;
-}
-
-static int max(int a, int b) {
-    return a > b ? a : b;
-}
 
 // From generous to dense: the text size between body and floor, heights in percent of
 // it, headings before their texts or in them, words before bars and tracks or beside
@@ -118,13 +112,13 @@ static void measure(const struct panel_plan *plan, int want[SECTION_COUNT],
     want[SECTION_BARS] = paint_panel_want_bars(plan);
     want[SECTION_FIELD] = panel->has_field ? paint_panel_want_field(plan, 4, 3) : 0;
     want[SECTION_CONTROLS] = paint_panel_want_controls(plan);
-    want[SECTION_LIST] = paint_panel_want_list(plan, min(panel->line_count, WANTED_LIST));
+    want[SECTION_LIST] = paint_panel_want_list(plan, min_int(panel->line_count, WANTED_LIST));
     want[SECTION_FOOT] = panel->foot[0] ? words_height(plan, foot_words(plan)) + foot_top(plan) : 0;
     memcpy(least, want, SECTION_COUNT * sizeof least[0]);
-    least[SECTION_BLOCKS] = min(want[SECTION_BLOCKS], 4 * line);
+    least[SECTION_BLOCKS] = min_int(want[SECTION_BLOCKS], 4 * line);
     least[SECTION_FIELD] = panel->has_field ? paint_panel_want_field(plan, 2, 1) : 0;
-    least[SECTION_LIST] = paint_panel_want_list(plan, min(panel->line_count, LEAST_LIST));
-    least[SECTION_FOOT] = min(want[SECTION_FOOT], line + foot_top(plan));
+    least[SECTION_LIST] = paint_panel_want_list(plan, min_int(panel->line_count, LEAST_LIST));
+    least[SECTION_FOOT] = min_int(want[SECTION_FOOT], line + foot_top(plan));
 }
 
 // With a gap between any two sections that are there.
@@ -147,7 +141,7 @@ static void shrink(struct panel_plan *plan, int heights[SECTION_COUNT],
     for (size_t i = 0; i < sizeof CUT / sizeof CUT[0]; i++) {
         int over = total(plan, heights) - plan->inner.h;
         int spare = heights[CUT[i]] - least[CUT[i]];
-        heights[CUT[i]] -= over < 0 ? 0 : min(over, spare);
+        heights[CUT[i]] -= over < 0 ? 0 : min_int(over, spare);
     }
     for (size_t i = 0; i < sizeof LEFT_OUT / sizeof LEFT_OUT[0]; i++) {
         if (total(plan, heights) <= plan->inner.h)
@@ -164,7 +158,7 @@ static int lowered(const struct panel_plan *plan, int used, int slack) {
     int line = plan->type.line_px;
     if (slack <= 16 * line)
         return slack;
-    return max(3 * line, min(slack, plan->inner.h * 2 / 5 - used));
+    return max_int(3 * line, min_int(slack, plan->inner.h * 2 / 5 - used));
 }
 
 // Height left over goes to what can use it, or opens the gap above what stands at the
@@ -174,7 +168,7 @@ static void stack(struct panel_plan *plan, int heights[SECTION_COUNT]) {
     bool has_list = heights[SECTION_LIST] > 0, has_field = heights[SECTION_FIELD] > 0;
     if (has_list) {
         int all = paint_panel_want_list(plan, plan->panel->line_count);
-        heights[SECTION_LIST] += max(0, min(slack, all - heights[SECTION_LIST]));
+        heights[SECTION_LIST] += max_int(0, min_int(slack, all - heights[SECTION_LIST]));
     } else if (has_field) {
         heights[SECTION_FIELD] += slack;
     }
@@ -239,7 +233,7 @@ static void place_blocks(struct panel_plan *plan, struct rect room) {
     if (over <= 0)
         return;
     plan->scroll_most = (over + line + line - 1) / line;
-    int scroll = max(0, min(plan->panel->block_scroll, plan->scroll_most));
+    int scroll = max_int(0, min_int(plan->panel->block_scroll, plan->scroll_most));
     int top = room.y + (scroll > 0 ? line : 0);
     int bottom = room.y + room.h - (scroll < plan->scroll_most ? line : 0);
     plan->row_count = first;

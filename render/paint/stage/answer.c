@@ -4,9 +4,7 @@
 // still be counted. Where a tile stands depends only on the tokens before it.
 #include "render/paint/paint.h"
 
-static int clamp(int value, int low, int high) {
-    return value < low ? low : value > high ? high : value;
-}
+#include "compute/base/num.h"
 
 // The pen that sets tiles from left to right and line by line.
 struct pen {
@@ -86,7 +84,7 @@ void paint_flow_make(struct paint_flow *flow, const struct paint *paint) {
     const struct layout *layout = paint->layout;
     struct pen pen = pen_of(paint);
     int known = known_answers(view);
-    int landed = clamp(view->landed, 0, known);
+    int landed = clamp_int(view->landed, 0, known);
     for (int i = 0; i < landed; i++)
         pen_put_token(&pen, i);
     struct place air[VIEW_MAX_DROPS];
@@ -102,10 +100,10 @@ void paint_flow_make(struct paint_flow *flow, const struct paint *paint) {
         next = pen_put(&pen, 8 * layout->unit_px, false);
         last_line = next.line;
     }
-    flow->first_line = clamp(last_line - layout->answer_lines + 1, 0, last_line);
+    flow->first_line = clamp_int(last_line - layout->answer_lines + 1, 0, last_line);
     for (int i = 0; i < flow->air_count; i++) {
         // With many in the air the first may belong to a line that has left.
-        air[i].line = clamp(air[i].line, flow->first_line, last_line);
+        air[i].line = clamp_int(air[i].line, flow->first_line, last_line);
         flow->air[i] = rect_of(layout, &air[i], flow->first_line);
         flow->is_air_joined[i] = air[i].is_joined;
     }
@@ -130,7 +128,7 @@ struct tile {
 static void paint_outline(struct cmdlist *out, const struct paint *paint, const struct tile *tile) {
     const struct layout *layout = paint->layout;
     struct rect shape = tile->rect;
-    int radius = clamp(shape.h / 5, 2, layout->unit_px), stroke = layout->stroke_px;
+    int radius = clamp_int(shape.h / 5, 2, layout->unit_px), stroke = layout->stroke_px;
     int reach = radius + stroke;
     shape.x -= tile->is_joined ? reach : 0;
     shape.w += (tile->is_joined ? reach : 0) + (tile->goes_on ? reach : 0);
@@ -171,7 +169,7 @@ static void paint_tile(struct cmdlist *out, const struct paint *paint, const str
 }
 
 static void paint_slot(struct cmdlist *out, const struct paint *paint, struct rect rect) {
-    cmdlist_ring(out, rect, clamp(rect.h / 5, 2, paint->layout->unit_px),
+    cmdlist_ring(out, rect, clamp_int(rect.h / 5, 2, paint->layout->unit_px),
                  2 * paint->layout->hair_px, paint_color(paint, COLOR_LINE));
 }
 
@@ -179,7 +177,7 @@ static void paint_landed(struct cmdlist *out, const struct paint *paint,
                          const struct paint_flow *flow) {
     const struct view *view = paint->view;
     struct pen pen = pen_of(paint);
-    int landed = clamp(view->landed, 0, known_answers(view));
+    int landed = clamp_int(view->landed, 0, known_answers(view));
     struct place place = {0};
     if (landed > 0)
         place = pen_put_token(&pen, 0);

@@ -5,6 +5,8 @@
 // pixel.
 #include "render/paint/paint.h"
 
+#include "compute/base/num.h"
+
 enum { LEAST_STEP_PX = 4 }; // narrower steps have no separators
 
 struct clock {
@@ -13,10 +15,6 @@ struct clock {
     struct rect bar;
     int radius_px;
 };
-
-static int clamp(int value, int low, int high) {
-    return value < low ? low : value > high ? high : value;
-}
 
 static int x_at(const struct clock *c, int ppm) {
     return c->bar.x + paint_edge_at(c->bar.w, ppm).whole_px;
@@ -65,8 +63,8 @@ static void paint_run(const struct clock *c, int first, int end) {
     fill_part(c, from_x, to_ppm, color_of(c, span));
     if (!span->is_prefill) {
         struct rect part = {from_x, c->bar.y, to_x - from_x, c->bar.h};
-        cmdlist_stripes(c->out, part, clamp(unit * 8 / 10, 2, CMD_MAX_STROKE_PX), span->is_charged,
-                        theme_fade(ground, 260000));
+        cmdlist_stripes(c->out, part, clamp_int(unit * 8 / 10, 2, CMD_MAX_STROKE_PX),
+                        span->is_charged, theme_fade(ground, 260000));
     }
     int hair = 2 * c->paint->layout->hair_px,
         last_x = first == 0 ? c->bar.x : from_x - LEAST_STEP_PX;
@@ -84,9 +82,9 @@ static void paint_playhead(const struct clock *c) {
     struct rect all = c->paint->layout->clock;
     int ppm = c->paint->view->playhead_ppm;
     struct paint_edge edge = paint_edge_at(c->bar.w, ppm);
-    int width = clamp(c->paint->layout->unit_px * 35 / 100, 2, 24);
-    int x = clamp(c->bar.x + edge.whole_px - width / 2, 0,
-                  c->paint->layout->input.width_px - width - 1);
+    int width = clamp_int(c->paint->layout->unit_px * 35 / 100, 2, 24);
+    int x = clamp_int(c->bar.x + edge.whole_px - width / 2, 0,
+                      c->paint->layout->input.width_px - width - 1);
     rgba ink = paint_color(c->paint, COLOR_INK);
     cmdlist_fill(c->out, (struct rect){x, all.y, 1, all.h},
                  theme_fade(ink, VIEW_PPM - edge.part_ppm));
@@ -105,7 +103,7 @@ static void paint_guess(const struct clock *c) {
         return;
     rgba ink = paint_color(c->paint, COLOR_INK);
     int hair = 2 * layout->hair_px, x = x_at(c, view->guess_ppm);
-    x = clamp(x, c->bar.x, c->bar.x + c->bar.w - hair);
+    x = clamp_int(x, c->bar.x, c->bar.x + c->bar.w - hair);
     int top = row.h > 0 ? row.y : layout->clock.y;
     int bottom = c->bar.y + c->bar.h;
     cmdlist_fill(c->out, (struct rect){x - hair / 2, c->bar.y, 2 * hair, c->bar.h},
@@ -177,7 +175,7 @@ static void paint_labels(const struct clock *c) {
 void paint_clock(struct cmdlist *out, const struct paint *paint) {
     const struct layout *layout = paint->layout;
     struct clock clock = {out, paint, layout->clock_bar,
-                          clamp(layout->clock_bar.h / 6, 2, layout->unit_px)};
+                          clamp_int(layout->clock_bar.h / 6, 2, layout->unit_px)};
     cmdlist_round(out, clock.bar, clock.radius_px, paint_color(paint, COLOR_PANEL));
     for (int i = 0; i < paint->view->span_count;) {
         int end = run_end(paint->view, i);

@@ -5,19 +5,17 @@
 // still drops on the same path: the more are in the air, the denser.
 #include "render/paint/paint.h"
 
+#include "compute/base/num.h"
+
 enum {
     TOUCH_PPM = 860000, // the drop is over its place; the rest of the fall it turns
     TURN_PPM = 800000,  // into a tile, beginning here
     STREAM_MAX = 48,
 };
 
-static int clamp(int value, int low, int high) {
-    return value < low ? low : value > high ? high : value;
-}
-
 // sqrt in millionths: a drop's area grows evenly with time, as at a steady tap.
 static int root_ppm(int ppm) {
-    int64_t square = (int64_t)paint_clamp_ppm(ppm) * VIEW_PPM;
+    int64_t square = (int64_t)clamp_ppm(ppm) * VIEW_PPM;
     int64_t low = 0, high = VIEW_PPM;
     while (low < high) {
         int64_t middle = (low + high + 1) / 2;
@@ -34,7 +32,7 @@ static int full_width_px(const struct layout *layout) {
     int by_unit = layout->unit_px * 44 / 10;
     int by_height = layout->drip.h * 62 / 135;
     int width = by_unit < by_height ? by_unit : by_height;
-    return clamp(width, 6, CMD_MAX_DROP_PX * 100 / 135);
+    return clamp_int(width, 6, CMD_MAX_DROP_PX * 100 / 135);
 }
 
 static int height_of(int width_px) {
@@ -44,19 +42,19 @@ static int height_of(int width_px) {
 // The middle of a drop, kept so that all of it stays between the margins.
 static int keep_inside(const struct layout *layout, int middle_x) {
     int half = (full_width_px(layout) + 1) / 2;
-    return clamp(middle_x, layout->drip.x + half, layout->drip.x + layout->drip.w - half);
+    return clamp_int(middle_x, layout->drip.x + half, layout->drip.x + layout->drip.w - half);
 }
 
 // Middle of the tip of a drop that hangs under a column.
 static int hang_x(const struct layout *layout, int column) {
     int columns = layout->input.columns;
-    struct rect cell = paint_output_cell(layout, clamp(column, 0, columns - 1));
+    struct rect cell = paint_output_cell(layout, clamp_int(column, 0, columns - 1));
     return keep_inside(layout, cell.x + cell.w / 2);
 }
 
 int paint_landing_ppm(int fall_ppm) {
     int64_t turned = (int64_t)(fall_ppm - TURN_PPM) * VIEW_PPM / (VIEW_PPM - TURN_PPM);
-    return paint_smooth_ppm(paint_clamp_ppm(turned));
+    return paint_smooth_ppm(clamp_ppm(turned));
 }
 
 // Where the drop's middle and top are at a moment of the fall, in quarters of a
@@ -68,7 +66,7 @@ struct fall {
 
 static struct fall fall_at(const struct layout *layout, int column, struct rect place,
                            int fall_ppm) {
-    int64_t way = paint_clamp_ppm((int64_t)fall_ppm * VIEW_PPM / TOUCH_PPM);
+    int64_t way = clamp_ppm((int64_t)fall_ppm * VIEW_PPM / TOUCH_PPM);
     int down_ppm = (int)(way * way / VIEW_PPM);
     int tall = height_of(full_width_px(layout));
     int from_y = layout->drip.y, to_y = place.y + place.h / 2 - tall / 2;
@@ -102,7 +100,7 @@ static struct rect place_of(const struct paint *paint, const struct paint_flow *
     int i = answer - paint->view->landed;
     if (flow->air_count == 0)
         return paint->layout->answer;
-    return flow->air[clamp(i, 0, flow->air_count - 1)];
+    return flow->air[clamp_int(i, 0, flow->air_count - 1)];
 }
 
 static void paint_falling(struct cmdlist *out, const struct paint *paint,
@@ -119,13 +117,14 @@ static void paint_stream(struct cmdlist *out, const struct paint *paint,
                          const struct paint_flow *flow) {
     const struct view *view = paint->view;
     const struct layout *layout = paint->layout;
-    int count = clamp(view->stream, 0, STREAM_MAX);
+    int count = clamp_int(view->stream, 0, STREAM_MAX);
     struct rect place = place_of(paint, flow, view->landed);
-    int width = clamp(full_width_px(layout) / 4, 4, CMD_MAX_DROP_PX);
+    int width = clamp_int(full_width_px(layout) / 4, 4, CMD_MAX_DROP_PX);
     rgba color = theme_fade(paint_color(paint, COLOR_DECODE), VIEW_PPM * 6 / 10);
     for (int i = 0; i < count; i++) {
         int way = (int)((2 * (int64_t)i + 1) * TURN_PPM / (2 * count));
-        struct fall fall = fall_at(layout, clamp(view->headers - 1, 0, view->headers), place, way);
+        struct fall fall =
+            fall_at(layout, clamp_int(view->headers - 1, 0, view->headers), place, way);
         put_drop(out, &fall, width, color);
     }
 }

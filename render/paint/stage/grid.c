@@ -8,6 +8,8 @@
 // not their product.
 #include "render/paint/paint.h"
 
+#include "compute/base/num.h"
+
 enum {
     RICH_CELL_PX = 9,      // smaller cells have no visible corners
     RICH_CELLS_MAX = 2400, // more are drawn as spans
@@ -27,10 +29,6 @@ struct cells {
     int layer, from, to;
 };
 
-static int clamp(int value, int low, int high) {
-    return value < low ? low : value > high ? high : value;
-}
-
 static int shorter(struct rect rect) {
     return rect.w < rect.h ? rect.w : rect.h;
 }
@@ -46,15 +44,15 @@ static struct grid grid_of(struct cmdlist *out, const struct paint *paint) {
         .layout = layout,
         .view = paint->view,
         .is_rich = is_large && (int64_t)columns * layers <= RICH_CELLS_MAX,
-        .prompt_radius_px = clamp(shorter(first) / 6, 1, layout->unit_px * 4 / 10 + 1),
-        .answer_radius_px = clamp(shorter(last) / 6, 1, layout->unit_px * 4 / 10 + 1),
+        .prompt_radius_px = clamp_int(shorter(first) / 6, 1, layout->unit_px * 4 / 10 + 1),
+        .answer_radius_px = clamp_int(shorter(last) / 6, 1, layout->unit_px * 4 / 10 + 1),
     };
 }
 
 // An accent laid over the ground.
 static rgba over_ground(const struct grid *g, enum theme_color accent, int alpha) {
     const struct theme *theme = g->paint->theme;
-    return theme_blend(theme->colors[accent], (uint8_t)clamp(alpha, 0, 255),
+    return theme_blend(theme->colors[accent], (uint8_t)clamp_int(alpha, 0, 255),
                        theme->colors[COLOR_GROUND]);
 }
 
@@ -89,7 +87,7 @@ static void ring_cells(const struct grid *g, struct cells cells, int stroke_px, 
     int narrow_px = 3 * g->layout->unit_px / 2;
     bool is_narrow = layout_cell(g->layout, cells.from, cells.layer).w < narrow_px;
     if (!g->is_rich || (is_narrow && stroke_px > g->layout->hair_px)) {
-        cmdlist_ring(g->out, span, 0, clamp(span.h / 4, 1, stroke_px), color);
+        cmdlist_ring(g->out, span, 0, clamp_int(span.h / 4, 1, stroke_px), color);
         return;
     }
     for (int column = cells.from; column < cells.to; column++)
@@ -202,9 +200,9 @@ static void shade_rows(const struct grid *g) {
 static struct cells pass_cells(const struct grid *g) {
     const struct view_pass *pass = &g->view->pass;
     int columns = g->layout->input.columns;
-    int from = clamp(pass->first_column, 0, columns);
-    return (struct cells){clamp(pass->stage - 1, 0, g->layout->input.layers - 1), from,
-                          clamp(from + pass->column_count, 0, columns)};
+    int from = clamp_int(pass->first_column, 0, columns);
+    return (struct cells){clamp_int(pass->stage - 1, 0, g->layout->input.layers - 1), from,
+                          clamp_int(from + pass->column_count, 0, columns)};
 }
 
 static bool is_in_layer(const struct grid *g) {
@@ -221,7 +219,7 @@ static bool is_in_output(const struct grid *g) {
 static void paint_done(const struct grid *g) {
     const struct view_pass *pass = &g->view->pass;
     const struct theme *theme = g->paint->theme;
-    int done = clamp(pass->stage - 1, 0, g->layout->input.layers);
+    int done = clamp_int(pass->stage - 1, 0, g->layout->input.layers);
     int alpha = is_in_output(g)
                     ? paint_between(theme->done_alpha, theme->saved_alpha, pass->progress_ppm)
                     : theme->done_alpha;
@@ -235,8 +233,8 @@ static int light_ppm(const struct view_pass *pass) {
     enum { RISE_PPM = 220000 };
     int64_t in = (int64_t)pass->progress_ppm * VIEW_PPM / RISE_PPM;
     int64_t out = (int64_t)(VIEW_PPM - pass->progress_ppm) * VIEW_PPM / RISE_PPM;
-    int64_t light = paint_smooth_ppm(paint_clamp_ppm(in < out ? in : out));
-    return (int)(light * (VIEW_PPM - paint_clamp_ppm(pass->calm_ppm)) / VIEW_PPM);
+    int64_t light = paint_smooth_ppm(clamp_ppm(in < out ? in : out));
+    return (int)(light * (VIEW_PPM - clamp_ppm(pass->calm_ppm)) / VIEW_PPM);
 }
 
 // The cells a decode step reads now: brighter, and outlined.
@@ -287,9 +285,9 @@ static void paint_charged(const struct grid *g) {
     const struct view_pass *pass = &g->view->pass;
     if (!pass->active || !pass->is_charged)
         return;
-    int column = clamp(g->view->full_columns - 1, 0, g->layout->input.columns - 1);
+    int column = clamp_int(g->view->full_columns - 1, 0, g->layout->input.columns - 1);
     int layers = g->layout->input.layers;
-    int stroke = clamp(g->layout->unit_px / 2, 2, CMD_MAX_STROKE_PX);
+    int stroke = clamp_int(g->layout->unit_px / 2, 2, CMD_MAX_STROKE_PX);
     rgba color = paint_color(g->paint, COLOR_DECODE);
     for (int layer = 0; layer < layers && layer < pass->stage; layer++) {
         struct rect cell = layout_cell(g->layout, column, layer);
@@ -313,7 +311,7 @@ static void paint_label(const struct grid *g, struct row_label label, const char
     const struct paint *paint = g->paint;
     enum theme_color accent = g->view->pass.is_prefill ? COLOR_PREFILL : COLOR_DECODE;
     bool is_filled = label.is_lit && !g->view->pass.is_charged;
-    int radius = clamp(label.rect.h / 6, 1, g->layout->unit_px / 2 + 1);
+    int radius = clamp_int(label.rect.h / 6, 1, g->layout->unit_px / 2 + 1);
     if (label.is_chip) {
         cmdlist_round(g->out, label.rect, radius,
                       paint_color(paint, is_filled ? accent : COLOR_PANEL));
@@ -358,7 +356,7 @@ static void paint_tick(const struct grid *g, int layer, bool is_lit) {
     }
     int least = 3 * g->layout->hair_px;
     int tall = height < least ? least : height;
-    int top = clamp(y + (height - tall) / 2, labels.y, labels.y + labels.h - tall);
+    int top = clamp_int(y + (height - tall) / 2, labels.y, labels.y + labels.h - tall);
     cmdlist_fill(g->out, (struct rect){labels.x + labels.w - 2 * width, top, 2 * width, tall},
                  paint_color(g->paint, accent));
 }
@@ -370,7 +368,7 @@ static void paint_labels(const struct grid *g) {
     int line = (layout->small_px * 5 + 3) / 4;
     bool is_chip = layout->label_every == 1;
     int most_px = (layout->row_px - layout->row_gap_px) * 4 / 5;
-    int px = is_chip ? clamp(most_px, layout->floor_px, layout->small_px) : layout->small_px;
+    int px = is_chip ? clamp_int(most_px, layout->floor_px, layout->small_px) : layout->small_px;
     for (int layer = 0; layer < layout->input.layers; layer++) {
         bool is_lit = layer == lit;
         bool is_named = (layer + 1) % layout->label_every == 0 || is_chip;
@@ -382,7 +380,7 @@ static void paint_labels(const struct grid *g) {
                             layout->row_px - layout->row_gap_px};
         if (!is_chip) {
             int y = rect.y + (rect.h - line) / 2;
-            rect.y = clamp(y, layout->labels.y, layout->labels.y + layout->labels.h - line);
+            rect.y = clamp_int(y, layout->labels.y, layout->labels.y + layout->labels.h - line);
             rect.h = line;
             rect.w -= 2 * layout->unit_px;
         }
@@ -399,8 +397,8 @@ struct rect paint_output_cell(const struct layout *layout, int column) {
     int narrowest = 3 * layout->unit_px / 2;
     int x = cell.x, w = cell.w;
     if (w < narrowest) {
-        x = clamp(cell.x + cell.w / 2 - narrowest / 2, layout->output.x,
-                  layout->output.x + layout->output.w - narrowest);
+        x = clamp_int(cell.x + cell.w / 2 - narrowest / 2, layout->output.x,
+                      layout->output.x + layout->output.w - narrowest);
         w = narrowest;
     }
     return (struct rect){x, layout->output.y, w, layout->output.h};
@@ -414,16 +412,16 @@ static void paint_output(const struct grid *g) {
         return;
     int newest =
         pass->is_charged ? g->view->full_columns - 1 : pass->first_column + pass->column_count - 1;
-    newest = clamp(newest, 0, g->layout->input.columns - 1);
+    newest = clamp_int(newest, 0, g->layout->input.columns - 1);
     struct rect cell = paint_output_cell(g->layout, newest);
-    int radius = clamp(cell.h / 5, 1, g->layout->unit_px * 4 / 10 + 1);
+    int radius = clamp_int(cell.h / 5, 1, g->layout->unit_px * 4 / 10 + 1);
     rgba accent = paint_color(g->paint, pass->is_prefill ? COLOR_PREFILL : COLOR_DECODE);
     cmdlist_round(g->out, cell, radius, paint_color(g->paint, COLOR_PANEL));
     if (is_in_output(g)) {
         struct paint_edge edge = paint_edge_at(cell.h, pass->progress_ppm);
         struct rect upper = {cell.x, cell.y, cell.w, edge.whole_px};
         struct rect partial = {cell.x, cell.y + edge.whole_px, cell.w, 1};
-        int stroke = clamp(g->layout->unit_px / 2, 2, CMD_MAX_STROKE_PX);
+        int stroke = clamp_int(g->layout->unit_px / 2, 2, CMD_MAX_STROKE_PX);
         if (pass->is_charged) {
             cmdlist_stripes(g->out, upper, stroke, true, accent);
         } else {
@@ -446,7 +444,7 @@ void paint_grid(struct cmdlist *out, const struct paint *paint) {
     struct grid grid = grid_of(out, paint);
     const struct grid *g = &grid;
     int columns = g->layout->input.columns, layers = g->layout->input.layers;
-    int full = clamp(g->view->full_columns, 0, columns);
+    int full = clamp_int(g->view->full_columns, 0, columns);
     struct cells pass = g->view->pass.active ? pass_cells(g) : (struct cells){0, full, full};
     // Saved columns first, then what the pass has done, then what is still empty.
     int saved = full < pass.from ? full : pass.from;

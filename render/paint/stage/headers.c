@@ -9,6 +9,8 @@
 // token's only on those before it.
 #include "render/paint/paint.h"
 
+#include "compute/base/num.h"
+
 enum { RELAX_ROUNDS = 24 };
 
 struct headers {
@@ -28,14 +30,10 @@ struct chip {
     enum text_face face;
 };
 
-static int clamp(int value, int low, int high) {
-    return value < low ? low : value > high ? high : value;
-}
-
 // Header i exists: the token is known to the view and the layout.
 static int header_count(const struct headers *h) {
     int count = h->view->headers < h->view->token_count ? h->view->headers : h->view->token_count;
-    return clamp(count, 0, h->layout->input.columns);
+    return clamp_int(count, 0, h->layout->input.columns);
 }
 
 static struct chip chip_of(const struct headers *h, int column, struct rect rect) {
@@ -51,8 +49,8 @@ static struct chip chip_of(const struct headers *h, int column, struct rect rect
         return chip;
     // The embedding pours in, the output stage lets it run out: both downwards.
     bool is_output = pass->stage > h->layout->input.layers;
-    chip.lit_from_ppm = is_output ? paint_clamp_ppm(pass->progress_ppm) : 0;
-    chip.lit_to_ppm = pass->stage == 0 ? paint_clamp_ppm(pass->progress_ppm) : VIEW_PPM;
+    chip.lit_from_ppm = is_output ? clamp_ppm(pass->progress_ppm) : 0;
+    chip.lit_to_ppm = pass->stage == 0 ? clamp_ppm(pass->progress_ppm) : VIEW_PPM;
     return chip;
 }
 
@@ -94,8 +92,8 @@ static void light(const struct headers *h, const struct chip *chip, int radius) 
 // A chip with its text. Text over the lit part is set in another colour, cut
 // exactly where the light ends.
 static void paint_chip(const struct headers *h, struct chip chip, const char *text) {
-    int radius = clamp(chip.rect.h / 6, 2, h->layout->unit_px * 7 / 10 + 1);
-    int stroke = clamp(2 * h->layout->stroke_px / 3, 1, CMD_MAX_STROKE_PX);
+    int radius = clamp_int(chip.rect.h / 6, 2, h->layout->unit_px * 7 / 10 + 1);
+    int stroke = clamp_int(2 * h->layout->stroke_px / 3, 1, CMD_MAX_STROKE_PX);
     bool is_dark = chip.lit_from_ppm >= chip.lit_to_ppm;
     bool is_full = chip.lit_from_ppm == 0 && chip.lit_to_ppm == VIEW_PPM;
     rgba accent = paint_color(h->paint, chip.accent);
@@ -123,7 +121,7 @@ static void paint_chip(const struct headers *h, struct chip chip, const char *te
 }
 
 static void paint_vacant(const struct headers *h, struct rect rect) {
-    int radius = clamp(rect.h / 6, 2, h->layout->unit_px * 7 / 10 + 1);
+    int radius = clamp_int(rect.h / 6, 2, h->layout->unit_px * 7 / 10 + 1);
     cmdlist_ring(h->out, rect, radius, h->layout->hair_px, paint_color(h->paint, COLOR_LINE));
 }
 
@@ -158,10 +156,10 @@ static bool relax(int *edges, const int *needs, int count, int most_px) {
             int left = i == 0 ? 0 : i == count - 1 ? lack : (lack + 1) / 2;
             int right = i == count - 1 ? 0 : i == 0 ? lack : (lack + 1) / 2;
             if (i > 0)
-                edges[i] = clamp(edges[i] - left, home[i] - most_px, home[i] + most_px);
+                edges[i] = clamp_int(edges[i] - left, home[i] - most_px, home[i] + most_px);
             if (i < count - 1)
                 edges[i + 1] =
-                    clamp(edges[i + 1] + right, home[i + 1] - most_px, home[i + 1] + most_px);
+                    clamp_int(edges[i + 1] + right, home[i + 1] - most_px, home[i + 1] + most_px);
         }
     }
     return is_settled;
@@ -220,7 +218,7 @@ static void paint_listed_answer(struct headers *h) {
         // Nothing to agree with: a size at which words of five letters fit.
         int answers = layout->input.columns - layout->input.prompt_tokens;
         int column_px = (layout->grid.w - layout->prompt_width_px) / answers;
-        h->px = clamp(column_px * 10 / 34, layout->floor_px, layout->token_px);
+        h->px = clamp_int(column_px * 10 / 34, layout->floor_px, layout->token_px);
     }
     int columns = layout->input.columns, known = header_count(h);
     int edge = layout_column_x(layout, layout->input.prompt_tokens);
@@ -229,7 +227,7 @@ static void paint_listed_answer(struct headers *h) {
         int most = home + (home - layout_column_x(layout, i)) * 3 / 5;
         int next = home;
         if (i < known && i + 1 < columns)
-            next = clamp(edge + need_px(h, i, h->px), home, most);
+            next = clamp_int(edge + need_px(h, i, h->px), home, most);
         struct rect rect = lower_line(h, edge, next - layout->answer_gap_px);
         if (i < known)
             paint_chip(h, chip_of(h, i, rect), h->view->tokens[i].text);
@@ -282,10 +280,11 @@ static struct rect staggered_rect(const struct headers *h, struct stagger s, int
     int own = layout_column_x(layout, column + 1) - x - gap_of(h, column);
     int width = own;
     if (column < header_count(h))
-        width = clamp(need_px(h, column, h->px) - gap_of(h, column), own, most_px(h, s, column));
+        width =
+            clamp_int(need_px(h, column, h->px) - gap_of(h, column), own, most_px(h, s, column));
     width = width < right - left ? width : right - left;
     struct rect rect = lower_line(h, 0, width > own ? width : own);
-    rect.x = clamp(x + own / 2 - rect.w / 2, left, right - rect.w);
+    rect.x = clamp_int(x + own / 2 - rect.w / 2, left, right - rect.w);
     if (is_upper(s, column))
         rect.y = layout->header.y;
     return rect;
@@ -361,7 +360,7 @@ static void paint_newest(const struct headers *h) {
     int prompt = layout->input.prompt_tokens, known = header_count(h);
     int left = layout_column_x(layout, prompt), right = layout->grid.x + layout->grid.w;
     struct rect strip = lower_line(h, left, right);
-    int tall = clamp(layout->unit_px, 2, strip.h);
+    int tall = clamp_int(layout->unit_px, 2, strip.h);
     strip.y += strip.h - tall;
     strip.h = tall;
     cmdlist_ring(h->out, strip, 0, layout->hair_px, paint_color(h->paint, COLOR_LINE));
@@ -370,10 +369,10 @@ static void paint_newest(const struct headers *h) {
     strip.w = layout_column_x(layout, known) - left;
     cmdlist_fill(h->out, strip, paint_color(h->paint, COLOR_DECODE));
     int newest = known - 1;
-    int width = clamp(need_px(h, newest, h->px), layout->header_line_px, right - left);
+    int width = clamp_int(need_px(h, newest, h->px), layout->header_line_px, right - left);
     int middle = (layout_column_x(layout, newest) + layout_column_x(layout, known)) / 2;
     struct rect rect = lower_line(h, 0, width);
-    rect.x = clamp(middle - width / 2, left, right - width);
+    rect.x = clamp_int(middle - width / 2, left, right - width);
     paint_chip(h, chip_of(h, newest, rect), h->view->tokens[newest].text);
 }
 

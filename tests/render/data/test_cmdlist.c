@@ -224,6 +224,18 @@ static void the_hash_sees_every_field(void **state) {
                 fail_msg("changes %d and %d give the same hash", i, j);
 }
 
+static void a_rectangle_has_its_first_pixels_and_not_those_behind_its_last(void **state) {
+    (void)state;
+    int right = BOX.x + BOX.w, below = BOX.y + BOX.h;
+    assert_true(rect_has(BOX, BOX.x, BOX.y));
+    assert_true(rect_has(BOX, right - 1, below - 1));
+    assert_false(rect_has(BOX, BOX.x - 1, BOX.y));
+    assert_false(rect_has(BOX, BOX.x, BOX.y - 1));
+    assert_false(rect_has(BOX, right, BOX.y));
+    assert_false(rect_has(BOX, BOX.x, below));
+    assert_false(rect_has((struct rect){5, 5, 0, 10}, 5, 5));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_kind_is_recorded_in_order),
@@ -235,6 +247,7 @@ int main(void) {
         cmocka_unit_test(a_text_that_does_not_fit_is_dropped_whole),
         cmocka_unit_test(equal_lists_hash_equally_whatever_was_there_before),
         cmocka_unit_test(the_hash_sees_every_field),
+        cmocka_unit_test(a_rectangle_has_its_first_pixels_and_not_those_behind_its_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
