@@ -3,6 +3,7 @@
 // is drawn, so that no coordinate is ever out of range.
 #include "render/pixel/draw.h"
 
+#include "compute/base/num.h"
 #include "render/pixel/masks.h"
 #include "render/pixel/sprite.h"
 #include "render/pixel/stroke.h"
@@ -43,23 +44,15 @@ void draw_destroy(struct draw *draw) {
 
 // ---- rectangles ----
 
-static int min64(int64_t a, int64_t b) {
-    return (int)(a < b ? a : b);
-}
-
-static int max64(int64_t a, int64_t b) {
-    return (int)(a > b ? a : b);
-}
-
 // The common part; w = 0: none. `b` lies within the target, so the result does.
 static struct rect intersect(struct rect a, struct rect b) {
     int64_t a_right = (int64_t)a.x + a.w, a_bottom = (int64_t)a.y + a.h;
     if (a.w <= 0 || a.h <= 0 || b.w <= 0 || a.x >= b.x + b.w || a.y >= b.y + b.h ||
         a_right <= b.x || a_bottom <= b.y)
         return (struct rect){0};
-    struct rect both = {.x = max64(a.x, b.x), .y = max64(a.y, b.y)};
-    both.w = min64(a_right, b.x + b.w) - both.x;
-    both.h = min64(a_bottom, b.y + b.h) - both.y;
+    struct rect both = {.x = (int)max_i64(a.x, b.x), .y = (int)max_i64(a.y, b.y)};
+    both.w = (int)min_i64(a_right, b.x + b.w) - both.x;
+    both.h = (int)min_i64(a_bottom, b.y + b.h) - both.y;
     return both;
 }
 
@@ -76,10 +69,10 @@ static void fill_edges(struct draw *draw, int64_t left, int64_t top, int64_t rig
     int64_t clip_right = clip.x + clip.w, clip_bottom = clip.y + clip.h;
     if (left >= clip_right || top >= clip_bottom)
         return;
-    int x = max64(left, clip.x), y = max64(top, clip.y);
+    int x = (int)max_i64(left, clip.x), y = (int)max_i64(top, clip.y);
     if (right > x && bottom > y)
-        fill(draw,
-             (struct rect){x, y, min64(right, clip_right) - x, min64(bottom, clip_bottom) - y});
+        fill(draw, (struct rect){x, y, (int)min_i64(right, clip_right) - x,
+                                 (int)min_i64(bottom, clip_bottom) - y});
 }
 
 // Blends `part` of the mask over the target with its corner at (x, y).
@@ -183,18 +176,18 @@ static void draw_stripes(struct draw *draw, const struct cmd *cmd) {
     int right = area.x + area.w, bottom = area.y + area.h;
     for (int y = area.y, h; y < bottom; y += h) {
         int from_y = y % tile->height_px;
-        h = min64(tile->height_px - from_y, bottom - y);
+        h = (int)min_i64(tile->height_px - from_y, bottom - y);
         for (int x = area.x, w; x < right; x += w) {
             int from_x = x % tile->width_px;
-            w = min64(tile->width_px - from_x, right - x);
+            w = (int)min_i64(tile->width_px - from_x, right - x);
             copy(draw, tile, (struct rect){from_x, from_y, w, h}, x, y);
         }
     }
 }
 
 static void draw_drop(struct draw *draw, const struct cmd *cmd) {
-    int w = min64(cmd->rect.w, CMD_MAX_DROP_PX);
-    int h = min64(cmd->rect.h, SPRITE_MAX_DROP_HEIGHT_PX);
+    int w = (int)min_i64(cmd->rect.w, CMD_MAX_DROP_PX);
+    int h = (int)min_i64(cmd->rect.h, SPRITE_MAX_DROP_HEIGHT_PX);
     struct sprite_key key = {SPRITE_DROP, (uint16_t)w, (uint16_t)h, cmd->phase};
     copy_whole(draw, find_sprite(draw, key), (int64_t)cmd->rect.x + (cmd->rect.w - w) / 2,
                cmd->rect.y);

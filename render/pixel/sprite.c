@@ -3,6 +3,8 @@
 // along y.
 #include "render/pixel/sprite.h"
 
+#include "compute/base/num.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,13 +18,9 @@ static uint8_t to_byte(double coverage) {
     return scaled <= 0 ? 0 : scaled >= 255 ? 255 : (uint8_t)scaled;
 }
 
-static double clamp(double value, double low, double high) {
-    return value < low ? low : value > high ? high : value;
-}
-
 // The integral of sqrt(r^2 - x^2) from 0 to x.
 static double circle_integral(double r, double x) {
-    double t = clamp(x, 0, r);
+    double t = clamp_double(x, 0, r);
     return 0.5 * (t * sqrt(r * r - t * t) + r * r * asin(t / r));
 }
 
@@ -32,8 +30,8 @@ static double disc_area(double r, int i, int j) {
     if (r <= j)
         return 0;
     double below = r * r - (double)j * j, above = r * r - (double)(j + 1) * (j + 1);
-    double x_full = clamp(above > 0 ? sqrt(above) : 0, i, i + 1);
-    double x_end = clamp(sqrt(below), i, i + 1);
+    double x_full = clamp_double(above > 0 ? sqrt(above) : 0, i, i + 1);
+    double x_end = clamp_double(sqrt(below), i, i + 1);
     double under_arc = circle_integral(r, x_end) - circle_integral(r, x_full);
     return x_full - i + under_arc - j * (x_end - x_full);
 }
