@@ -35,9 +35,9 @@ struct options {
     const char *operand;   // record: OUT; inspect: FILE
 
     // What is run.
-    const char *device;          // "auto", "cpu", "cuda" or "cuda:N"
-    const char *model_path;      // NULL = the bundled model
-    const char *shape;           // NULL = none; a preset of compute/model/shape.h instead of a model
+    const char *device;     // "auto", "cpu", "cuda" or "cuda:N"
+    const char *model_path; // NULL = the bundled model
+    const char *shape;      // NULL = none; a preset of compute/model/shape.h instead of a model
     enum weights_choice weights; // of the shape
     const char *prompt;          // NULL = the default prompt
     const char *prompt_file;     // NULL = none; "-" = standard input
