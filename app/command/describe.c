@@ -2,6 +2,7 @@
 // that no model can move its cursor.
 #include "app/command/describe.h"
 
+#include "app/lesson/load/load.h"
 #include "app/picture/scene/scene.h"
 #include "app/runs/exhibit.h"
 #include "app/runs/source.h"

@@ -1,16 +1,16 @@
 // A lesson: chapters of steps, their texts with places for the run's own numbers, a
 // glossary and every word of the panel, all from one JSON file, so that a translation
-// is one file too. Form: assets/lessons/lesson.schema.json. Pure after loading.
+// is one file too. Form: assets/lessons/lesson.schema.json. load/load.h loads it;
+// everything here is pure.
 //
 // A chapter either follows the run, one step an event (request, end of each pass; its
 // texts are given by kind of event), or has steps of its own, each with a place in the
 // run where it rests.
 //
 // A text may have cases, {"charged": ..., "else": ...}: the first that holds is taken.
-// Cases: lesson, measured, modelled (where the times come from), charged, engine (the
-// counting), bytes (sizes are known), open (the run still grows), last, failed (its end).
+// enum lesson_when in parts.h says what each means.
 //
-// Texts hold {names} of values (lesson_values.h lists them) and [words] of the glossary,
+// Texts hold {names} of values (values.h lists them) and [words] of the glossary,
 // [shown|word] where the form differs; both are replaced when a page is made. {{ and [[
 // stand for the signs themselves.
 #ifndef APP_LESSON_LESSON_H
@@ -60,15 +60,6 @@ struct lesson_page {
     unsigned shows;     // LESSON_ bits
 };
 
-// From a file; every error names line and column where there are any. Owner: lesson_destroy.
-bool lesson_load(struct lesson **out, const char *path, char why[256]);
-// The program's own in a language ("en", "de"); an unknown one names those there are.
-bool lesson_load_named(struct lesson **out, const char *language, char why[256]);
-// From text in memory; `name` stands for the file in reasons.
-bool lesson_load_text(struct lesson **out, const char *name, const char *json, size_t bytes,
-                      char why[256]);
-void lesson_destroy(struct lesson *lesson); // NULL is fine
-
 int lesson_chapters(const struct lesson *lesson); // >= 1
 const char *lesson_chapter_title(const struct lesson *lesson, int chapter);
 // >= 1. Of a chapter that follows a run that still grows: one more than its events, for
@@ -107,10 +98,15 @@ int lesson_find_term(const struct lesson *lesson, const char *name);
 // lesson_word_keys lists is in every lesson that loads. Unknown: the key itself. Of a
 // word with cases the last; one with {names} is for lesson_say.
 const char *lesson_word(const struct lesson *lesson, const char *key);
-const char *const *lesson_word_keys(int *count);
-// The same with its {names} replaced by this run's values and `extra` pairs
-// (name, value, ..., NULL); extra and run may be NULL.
+
+// What the places of a text are filled from.
+struct lesson_facts {
+    const struct run *run; // NULL: every value of a run is an em dash
+    int64_t t_ns;
+    const char *const *extra; // name, value, ..., NULL: looked at first; NULL = none
+};
+// Writes a word or sentence with its {names} replaced.
 void lesson_say(char *out, size_t bytes, const struct lesson *lesson, const char *key,
-                const struct run *run, int64_t t_ns, const char *const *extra);
+                const struct lesson_facts *facts);
 
 #endif

@@ -1,6 +1,7 @@
 // The pages of a lesson: which texts hold for a run at a moment, filled with its
 // numbers.
 #include "app/lesson/parts.h"
+#include "app/lesson/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -85,27 +86,22 @@ static const struct lesson_step *step_at(const struct lesson *lesson, struct les
 
 // --- The page ---
 
-static const struct lesson_text *word_of(const struct lesson *lesson, const char *key) {
-    int index = lesson_word_index(key);
-    return index < 0 ? NULL : &lesson->words[index];
-}
-
 static void put_title(struct lesson_page *out, const struct lesson *lesson,
                       struct lesson_place place, const struct lesson_text *title,
-                      const struct lesson_fill *fill, unsigned moment) {
-    const struct run *run = fill->run;
+                      const struct lesson_facts *facts, unsigned moment) {
+    const struct run *run = facts->run;
     char step[16], steps[16], text[sizeof out->title];
     bool is_open = run->state == RUN_OPEN && lesson->chapters[place.chapter].follows_run;
-    lesson_text_fill(text, sizeof text, lesson_pick(title, run, moment), fill);
+    lesson_text_fill(text, sizeof text, lesson_pick(title, run, moment), facts, false);
     snprintf(step, sizeof step, "%d", place.step + 1);
     snprintf(steps, sizeof steps, "%d", lesson_steps(lesson, place.chapter, run));
+    const char *const extra[] = {"place", step, "places", steps, "title", text, NULL};
     lesson_say(out->title, sizeof out->title, lesson, is_open ? "title.step_open" : "title.step",
-               run, fill->t_ns,
-               (const char *const[]){"place", step, "places", steps, "title", text, NULL});
+               &(struct lesson_facts){run, facts->t_ns, extra});
 }
 
 static void put_blocks(struct lesson_page *out, const struct lesson *lesson,
-                       const struct lesson_step *step, const struct lesson_fill *fill,
+                       const struct lesson_step *step, const struct lesson_facts *facts,
                        unsigned moment) {
     static const char *const headings[LESSON_BLOCKS] = {"heading.what", "heading.why",
                                                         "heading.changes", "heading.next"};
@@ -114,7 +110,7 @@ static void put_blocks(struct lesson_page *out, const struct lesson *lesson,
         struct lesson_block *block = &out->blocks[i];
         snprintf(block->heading, sizeof block->heading, "%s", lesson_word(lesson, headings[i]));
         lesson_text_fill(block->text, sizeof block->text,
-                         lesson_pick(&step->blocks[i], fill->run, moment), fill);
+                         lesson_pick(&step->blocks[i], facts->run, moment), facts, true);
     }
 }
 
@@ -135,37 +131,37 @@ void lesson_page(struct lesson_page *out, const struct lesson *lesson, struct le
     const struct lesson_step *step = step_at(lesson, place, run);
     int steps = lesson_steps(lesson, place.chapter, run);
     unsigned moment = moment_of(chapter, place, run, t_ns);
-    struct lesson_fill marked = {.run = run, .t_ns = t_ns, .has_marks = true};
-    struct lesson_fill plain = {.run = run, .t_ns = t_ns};
+    const struct lesson_facts facts = {.run = run, .t_ns = t_ns};
     memset(out, 0, sizeof *out);
-    put_title(out, lesson, place, &step->title, &plain, moment);
-    put_blocks(out, lesson, step, &marked, moment);
+    put_title(out, lesson, place, &step->title, &facts, moment);
+    put_blocks(out, lesson, step, &facts, moment);
     lesson_text_fill(out->summary, sizeof out->summary, lesson_pick(&step->summary, run, moment),
-                     &plain);
+                     &facts, false);
     if (place.step + 1 == steps && !(chapter->follows_run && run->state == RUN_OPEN))
         lesson_text_fill(out->takeaway, sizeof out->takeaway,
-                         lesson_pick(&chapter->takeaway, run, moment), &plain);
+                         lesson_pick(&chapter->takeaway, run, moment), &facts, false);
     out->shows = chapter->shows | step->shows;
 }
 
 // --- Words ---
 
 const char *lesson_word(const struct lesson *lesson, const char *key) {
-    const struct lesson_text *word = word_of(lesson, key);
-    return word ? word->variants[word->count - 1].text : key;
+    int index = lesson_word_index(key);
+    if (index < 0)
+        return key;
+    const struct lesson_text *word = &lesson->words[index];
+    return word->variants[word->count - 1].text;
 }
 
 void lesson_say(char *out, size_t bytes, const struct lesson *lesson, const char *key,
-                const struct run *run, int64_t t_ns, const char *const *extra) {
+                const struct lesson_facts *facts) {
+    const struct run *run = facts->run;
     int count = 0, index = lesson_word_index(key);
     if (index < 0) {
         snprintf(out, bytes, "%s", key);
         return;
     }
-    unsigned moment = run && t_ns >= run_end_ns(run) ? MOMENT_FINAL : 0;
-    struct lesson_fill fill = {.run = run,
-                               .t_ns = t_ns,
-                               .extra = extra,
-                               .has_marks = lesson_word_rules(&count)[index].has_terms};
-    lesson_text_fill(out, bytes, lesson_pick(&lesson->words[index], run, moment), &fill);
+    unsigned moment = run && facts->t_ns >= run_end_ns(run) ? MOMENT_FINAL : 0;
+    lesson_text_fill(out, bytes, lesson_pick(&lesson->words[index], run, moment), facts,
+                     lesson_word_rules(&count)[index].has_terms);
 }

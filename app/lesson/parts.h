@@ -1,16 +1,11 @@
-// What the lesson's files share; nobody else includes it. Texts point into the file's
-// JSON, which the lesson keeps.
+// What a loaded lesson is made of: for the files of app/lesson and its loader only.
 #ifndef APP_LESSON_PARTS_H
 #define APP_LESSON_PARTS_H
 
 #include "app/lesson/lesson.h"
-#include "app/lesson/text.h"
 #include "app/lesson/words.h"
 
-#include <jansson.h>
-
 enum {
-    LESSON_MAX_BYTES = 1 << 19, // of a file
     LESSON_MAX_TERMS = 128,
     LESSON_MAX_VARIANTS = 6,
 };
@@ -78,21 +73,29 @@ struct lesson_chapter {
     struct lesson_text takeaway;
 };
 
+// A form of a term's name that a text shows in its place: [shown|word].
+struct lesson_form {
+    const char *shown;
+    size_t bytes; // of it: no NUL follows
+    int term;
+};
+
 struct lesson {
-    json_t *json; // every text below points into it
+    struct json_t *json; // of jansson: owns every text below
     const char *name, *language;
     struct lesson_text words[LESSON_MAX_WORDS]; // as in lesson_word_rules
     int term_count;
     struct lesson_term terms[LESSON_MAX_TERMS];
+    int form_count;
+    struct lesson_form *forms;
     int chapter_count;
     struct lesson_chapter chapters[LESSON_MAX_CHAPTERS];
 };
 
 _Static_assert((int)KINDS <= (int)LESSON_MAX_STEPS, "a chapter holds every kind of event");
 
-// Reads a whole lesson into a zeroed one; `name` is the file's. False with `why`; the
-// lesson is then for lesson_destroy all the same.
-bool lesson_parse(struct lesson *out, const char *name, const char *json, size_t bytes, char *why);
+// The term of a name of so many bytes, capitals or not; -1 = none.
+int lesson_term_named(const struct lesson *lesson, const char *name, size_t bytes);
 
 // What a moment is for a page: the run's end if the run has one; inside a step.
 enum { MOMENT_FINAL = 1 << 0, MOMENT_GOING = 1 << 1 };

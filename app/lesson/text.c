@@ -1,4 +1,4 @@
-// See lesson_text.h. One reader of places serves both checking and filling.
+// See text.h. One reader of places serves both checking and filling.
 #include "app/lesson/text.h"
 
 #include "app/lesson/values.h"
@@ -37,9 +37,7 @@ static const char *read_place(struct piece *out, const char *text, char close) {
     size_t used = 0;
     out->part_count = 1;
     for (; *text && *text != close; text++) {
-        if (strchr("{}[]", *text))
-            break;
-        if (*text == '|' && out->part_count == 3)
+        if (strchr("{}[]\n", *text) || (*text == '|' && out->part_count == 3))
             break;
         if (*text == '|') {
             used = 0;
@@ -111,21 +109,21 @@ static void put(struct writer *writer, const char *text, size_t length) {
     }
 }
 
-static void value_of(char *out, size_t bytes, const char *name, const struct lesson_fill *fill) {
-    for (const char *const *pair = fill->extra; pair && pair[0] && pair[1]; pair += 2) {
+static void value_of(char *out, size_t bytes, const char *name, const struct lesson_facts *facts) {
+    for (const char *const *pair = facts->extra; pair && pair[0] && pair[1]; pair += 2) {
         if (strcmp(pair[0], name) == 0) {
             snprintf(out, bytes, "%s", pair[1]);
             return;
         }
     }
-    if (!fill->run || !lesson_value(out, bytes, name, fill->run, fill->t_ns))
+    if (!facts->run || !lesson_value(out, bytes, name, facts->run, facts->t_ns))
         snprintf(out, bytes, "%s", DASH);
 }
 
 static void put_value(struct writer *writer, const struct piece *piece,
-                      const struct lesson_fill *fill) {
+                      const struct lesson_facts *facts) {
     char value[VALUE_BYTES];
-    value_of(value, sizeof value, piece->parts[0], fill);
+    value_of(value, sizeof value, piece->parts[0], facts);
     put(writer, value, strlen(value));
     if (piece->part_count < 3)
         return;
@@ -145,7 +143,8 @@ static void put_term(struct writer *writer, const struct piece *piece, bool has_
     writer->in_term = false;
 }
 
-void lesson_text_fill(char *out, size_t bytes, const char *text, const struct lesson_fill *fill) {
+void lesson_text_fill(char *out, size_t bytes, const char *text, const struct lesson_facts *facts,
+                      bool has_marks) {
     struct writer writer = {.out = out, .bytes = bytes};
     struct piece piece;
     if (bytes == 0)
@@ -155,16 +154,16 @@ void lesson_text_fill(char *out, size_t bytes, const char *text, const struct le
         if (piece.kind == PIECE_SIGN)
             put(&writer, piece.sign, piece.sign_bytes);
         else if (piece.kind == PIECE_VALUE)
-            put_value(&writer, &piece, fill);
+            put_value(&writer, &piece, facts);
         else
-            put_term(&writer, &piece, fill->has_marks);
+            put_term(&writer, &piece, has_marks);
     }
     out[writer.used] = '\0';
 }
 
 // --- Checking ---
 
-static bool is_listed(const char *list, const char *name) {
+bool lesson_text_lists(const char *list, const char *name) {
     size_t length = strlen(name);
     for (const char *at = list; length > 0 && (at = strstr(at, name)); at += length)
         if ((at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
@@ -178,7 +177,7 @@ static bool is_value(const char *name, const struct lesson_text_rule *rule) {
     for (int i = 0; i < count; i++)
         if (strcmp(names[i], name) == 0)
             return true;
-    return is_listed(rule->extra, name);
+    return lesson_text_lists(rule->extra, name);
 }
 
 // The known name that has most letters in common at its start, as a hint.
@@ -211,7 +210,7 @@ static bool check_value(const struct piece *piece, const struct lesson_text_rule
                         char problem[160]) {
     char name[40];
     quote(name, piece->parts[0]);
-    if (!rule->has_values) {
+    if (!rule->extra) {
         snprintf(problem, 160, "has {%s}, but no values stand here: write it out", name);
         return false;
     }
@@ -234,24 +233,27 @@ static bool check_term(const struct piece *piece, const struct lesson_text_rule 
     char name[40];
     const char *word = piece->parts[piece->part_count > 1 ? 1 : 0];
     quote(name, word);
-    if (!rule->has_terms || piece->part_count > 2) {
+    if (!rule->glossary || piece->part_count > 2) {
         snprintf(problem, 160, "has [%s], but no glossary words stand here: drop the brackets",
                  name);
         return false;
     }
-    if (piece->parts[0][0] && rule->knows_word(rule->glossary, word))
+    if (piece->parts[0][0] && lesson_find_term(rule->glossary, word) >= 0)
         return true;
     snprintf(problem, 160, "has [%s], which the glossary lacks: add it there or drop the brackets",
              name);
     return false;
 }
 
-// Control characters would break lines and marks.
-static bool is_control(const struct piece *piece, bool has_lines) {
+// A control character would break lines or marks; only \n may be in a text of many lines.
+static bool has_control(const char *text, bool has_lines) {
     uint32_t code;
-    if (utf8_next(piece->sign, piece->sign_bytes, &code) == 0 || (code == '\n' && has_lines))
-        return false;
-    return utf8_is_control(code);
+    for (size_t sign; *text; text += sign ? sign : 1) {
+        sign = utf8_next(text, strlen(text), &code);
+        if (sign > 0 && utf8_is_control(code) && !(code == '\n' && has_lines))
+            return true;
+    }
+    return false;
 }
 
 static int chars_of_piece(const struct piece *piece) {
@@ -262,25 +264,10 @@ static int chars_of_piece(const struct piece *piece) {
     return PLACE_CHARS + (piece->part_count == 3 ? utf8_count(piece->parts[2]) : 0);
 }
 
-static bool has_control(const char *text) {
-    for (; *text; text++)
-        if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            return true;
-    return false;
-}
-
 static bool check_piece(const struct piece *piece, const struct lesson_text_rule *rule,
                         char problem[160]) {
     if (piece->kind == PIECE_BROKEN) {
         snprintf(problem, 160, "has %s", piece->problem);
-        return false;
-    }
-    bool is_bad = piece->kind == PIECE_SIGN && is_control(piece, rule->has_lines);
-    for (int i = 0; i < piece->part_count; i++)
-        is_bad = is_bad || has_control(piece->parts[i]);
-    if (is_bad) {
-        snprintf(problem, 160, "has a control character: %s",
-                 rule->has_lines ? "only \\n may stand in it" : "none may stand in it");
         return false;
     }
     if (piece->kind == PIECE_VALUE)
@@ -293,6 +280,11 @@ bool lesson_text_check(const char *text, const struct lesson_text_rule *rule, ch
     int chars = 0;
     if (!text[0]) {
         snprintf(problem, 160, "is empty: write a text");
+        return false;
+    }
+    if (has_control(text, rule->glossary)) {
+        snprintf(problem, 160, "has a control character: %s",
+                 rule->glossary ? "only \\n may stand in it" : "none may stand in it");
         return false;
     }
     while (next_piece(&piece, &text)) {

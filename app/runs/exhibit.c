@@ -1,6 +1,7 @@
 // See exhibit.h.
 #include "app/runs/exhibit.h"
 
+#include "app/lesson/load/load.h"
 #include "compute/base/progress.h"
 #include "compute/base/signals.h"
 #include "compute/base/why.h"

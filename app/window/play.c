@@ -2,6 +2,7 @@
 // knowledge of pictures is in scene and paint, all decisions in actions.
 #include "app/window/play.h"
 
+#include "app/lesson/load/load.h"
 #include "app/runs/exhibit.h"
 #include "app/window/memory.h"
 #include "app/window/player.h"

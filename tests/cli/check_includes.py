@@ -27,17 +27,20 @@ ROOMS = {
     "render/pixel": ("base render/data", "SDL.h SDL_ttf.h fontconfig/fontconfig.h png.h", LIBC),
     "render/paint": ("base render/data render/pixel", "", PURE),
     "render/film": ("base render/pixel", "libav", LIBC),
-    "app/lesson": ("base run", "jansson.h", LIBC),
+    "app/lesson": ("base run", "", PURE),
+    "app/lesson/load": ("base app/lesson", "jansson.h", LIBC),
     "app/state": ("base run render/paint app/lesson", "", PURE),
     "app/options": ("base measure render/paint app/state", "", LIBC),
     "app/picture": ("base run measure render/data render/pixel render/paint app/lesson "
                     "app/state", "", PURE),
-    "app/runs": ("base run model measure engine file app/lesson app/state app/options", "", LIBC),
+    "app/runs": ("base run model measure engine file app/lesson app/lesson/load app/state "
+                 "app/options", "", LIBC),
     "app/command": ("base run model backend measure engine file render/film render/pixel "
-                    "render/paint app/lesson app/state app/options app/picture app/runs",
-                    "jansson.h SDL.h SDL_ttf.h", LIBC),
-    "app/window": ("base run model render/data render/pixel render/paint app/lesson app/state "
-                   "app/options app/picture app/runs app/command", "SDL.h", LIBC),
+                    "render/paint app/lesson app/lesson/load app/state app/options app/picture "
+                    "app/runs", "jansson.h SDL.h SDL_ttf.h", LIBC),
+    "app/window": ("base run model render/data render/pixel render/paint app/lesson "
+                   "app/lesson/load app/state app/options app/picture app/runs app/command",
+                   "SDL.h", LIBC),
     "app": ("app/options app/command app/window base", "", LIBC),
 }
 # What still has to move; this list only gets shorter.

@@ -3,7 +3,8 @@
 // line. Seeds: assets/lessons/. Input that begins with "!" is no file but changes to a
 // small lesson, {two bytes of place, one byte} each, so that without seeds, too, more
 // than the outermost braces is reached.
-#include "app/lesson/lesson.h"
+#include "app/lesson/load/load.h"
+#include "app/lesson/words.h"
 #include "compute/base/utf8.h"
 #include "compute/file/schedule.h"
 #include "tests/app/lesson/small_lesson.h"
@@ -62,19 +63,20 @@ static void check_pages(const struct lesson *lesson, const struct run *run) {
 
 static void check_words(const struct lesson *lesson, const struct run *run) {
     int count = 0;
-    const char *const *keys = lesson_word_keys(&count);
+    const struct lesson_word_rule *words = lesson_word_rules(&count);
     for (int i = 0; i < count; i++) {
         char text[160];
-        lesson_say(text, sizeof text, lesson, keys[i], run, 7000, NULL);
+        lesson_say(text, sizeof text, lesson, words[i].key,
+                   &(struct lesson_facts){run, 7000, NULL});
         check_text(text);
     }
 }
 
 static void check_file(const char *text, size_t bytes) {
-    struct lesson *lesson = NULL;
     char why[256];
-    if (!lesson_load_text(&lesson, "fuzz", text, bytes, why)) {
-        must(!lesson && strncmp(why, "fuzz:", 5) == 0 && !strchr(why, '\n'));
+    struct lesson *lesson = lesson_parse("fuzz", text, bytes, why);
+    if (!lesson) {
+        must(strncmp(why, "fuzz:", 5) == 0 && !strchr(why, '\n'));
         return;
     }
     for (int counting = RUN_ENGINE; counting <= RUN_CHARGED; counting++) {

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "app/command/describe.h"
+#include "app/lesson/load/load.h"
 #include "app/runs/source.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // See small_lesson.h.
 #include "tests/app/lesson/small_lesson.h"
 
-#include "app/lesson/lesson.h"
+#include "app/lesson/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,11 +19,11 @@ char *small_lesson(void) {
     char *text = NULL, key[32];
     size_t bytes = 0;
     int count = 0;
-    const char *const *keys = lesson_word_keys(&count);
+    const struct lesson_word_rule *words = lesson_word_rules(&count);
     FILE *out = open_memstream(&text, &bytes);
     fprintf(out, "{\n  \"name\": \"small\",\n  \"language\": \"en\",\n  \"words\": {\n");
     for (int i = 0; i < count; i++)
-        fprintf(out, "    \"%s\": \"x%d\"%s\n", keys[i], i, i + 1 < count ? "," : "");
+        fprintf(out, "    \"%s\": \"x%d\"%s\n", words[i].key, i, i + 1 < count ? "," : "");
     fprintf(out, "  },\n  \"glossary\": [\n    {\"name\": \"token\", \"text\": \"a piece\"},\n"
                  "    {\"name\": \"layer\", \"text\": \"a row\"}\n  ],\n  \"chapters\": [\n"
                  "  {\"title\": \"one\", \"follows\": \"run\", \"shows\": [\"parties\"],\n"

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "app/lesson/lesson.h"
+#include "app/lesson/words.h"
 #include "compute/base/utf8.h"
-#include "compute/file/schedule.h"
+#include "tests/app/lesson/lesson_fixture.h"
 #include "tests/compute/run/random_run.h"
 
 #include <stdio.h>
@@ -19,26 +19,6 @@
 
 static const char *const languages[] = {"en", "de"};
 enum { LANGUAGES = sizeof languages / sizeof languages[0], CHAPTERS = 7 };
-
-static struct lesson *load(const char *language) {
-    struct lesson *lesson = NULL;
-    char why[256];
-    if (!lesson_load_named(&lesson, language, why))
-        fail_msg("%s", why);
-    return lesson;
-}
-
-static struct run *run_of(const char *name, enum run_counting counting, int prompt, int answer) {
-    char path[4096], why[256];
-    struct schedule schedule;
-    struct run *run = NULL;
-    snprintf(path, sizeof path, "%s/assets/schedules/%s.json", TOKENDRIP_SOURCE_DIR, name);
-    if (!schedule_load(&schedule, path, why) ||
-        !schedule_run(&run, &schedule, counting, prompt, answer, why))
-        fail_msg("%s", why);
-    schedule_clear(&schedule);
-    return run;
-}
 
 static struct lesson_page page_of(const struct lesson *lesson, int chapter, int step,
                                   const struct run *run) {
@@ -75,8 +55,8 @@ static void module_7_is_nine_steps_with_their_lines(void **state) {
         "Step 7 of 9 · decode",  "Step 8 of 9 · decode",  "Step 9 of 9 · decode, last step"};
     enum { STEPS = sizeof lines / sizeof lines[0] };
     (void)state;
-    struct lesson *lesson = load("en");
-    struct run *run = run_of("module-7", RUN_CHARGED, 0, 0);
+    struct lesson *lesson = lesson_in("en");
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
     assert_int_equal(lesson_steps(lesson, 0, run), STEPS);
     for (int i = 0; i < STEPS; i++) {
         struct lesson_page page = page_of(lesson, 0, i, run);
@@ -108,9 +88,9 @@ static void what_changes_has_cache_clock_and_answer_in_every_language(void **sta
         {"23 → 24 ", "247 / 247 units", "Your parcel arrives today."},
     };
     (void)state;
-    struct run *run = run_of("module-7", RUN_CHARGED, 0, 0);
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
     for (int language = 0; language < LANGUAGES; language++) {
-        struct lesson *lesson = load(languages[language]);
+        struct lesson *lesson = lesson_in(languages[language]);
         assert_int_equal(lesson_steps(lesson, 0, run), 9);
         for (int i = 0; i < 9; i++) {
             const struct lesson_page page = page_of(lesson, 0, i, run);
@@ -129,8 +109,8 @@ static void what_changes_has_cache_clock_and_answer_in_every_language(void **sta
 
 static void engine_counting_has_eight_steps_and_token_1_out_of_prefill(void **state) {
     (void)state;
-    struct lesson *lesson = load("en");
-    struct run *run = run_of("module-7", RUN_ENGINE, 0, 0);
+    struct lesson *lesson = lesson_in("en");
+    struct run *run = lesson_run("module-7", RUN_ENGINE, 0, 0);
     assert_int_equal(lesson_steps(lesson, 0, run), 8);
     assert_string_equal(page_of(lesson, 0, 1, run).summary,
                         "Prefill is done at 72 units: 18 tokens in the KV cache, and answer token "
@@ -152,8 +132,8 @@ struct figure {
 };
 
 static void expect_figures(const char *schedule, const struct figure *figures, int count) {
-    struct lesson *lesson = load("en");
-    struct run *run = run_of(schedule, RUN_CHARGED, 0, 0);
+    struct lesson *lesson = lesson_in("en");
+    struct run *run = lesson_run(schedule, RUN_CHARGED, 0, 0);
     for (int i = 0; i < count; i++) {
         struct lesson_page page = page_of(lesson, figures[i].chapter, figures[i].step, run);
         expect_in(figures[i].block < 0 ? page.summary : page.blocks[figures[i].block].text,
@@ -282,8 +262,8 @@ static void pages_of_the_schedules_fit_their_panel_in_every_language(void **stat
     static const char *const schedules[] = {"module-7", "stage-0"};
     (void)state;
     for (int i = 0; i < 4 * LANGUAGES; i++) {
-        struct lesson *lesson = load(languages[i / 4]);
-        struct run *run = run_of(schedules[i % 2], i / 2 % 2 ? RUN_ENGINE : RUN_CHARGED, 0, 0);
+        struct lesson *lesson = lesson_in(languages[i / 4]);
+        struct run *run = lesson_run(schedules[i % 2], i / 2 % 2 ? RUN_ENGINE : RUN_CHARGED, 0, 0);
         struct lesson_place place = {0, 0};
         do {
             struct lesson_page page = page_of(lesson, place.chapter, place.step, run);
@@ -301,7 +281,7 @@ static void every_place_is_filled_for_any_run_at_any_moment(void **state) {
     (void)state;
     struct lesson *lessons[LANGUAGES];
     for (int i = 0; i < LANGUAGES; i++)
-        lessons[i] = load(languages[i]);
+        lessons[i] = lesson_in(languages[i]);
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct run *run = random_run(seed, &limits);
         uint64_t dice = seed;
@@ -323,9 +303,9 @@ static void every_place_is_filled_for_any_run_at_any_moment(void **state) {
 
 static void one_is_one_token_and_two_are_tokens(void **state) {
     (void)state;
-    struct lesson *lesson = load("en");
-    struct run *one = run_of("module-7", RUN_CHARGED, 1, 1);
-    struct run *two = run_of("module-7", RUN_CHARGED, 2, 2);
+    struct lesson *lesson = lesson_in("en");
+    struct run *one = lesson_run("module-7", RUN_CHARGED, 1, 1);
+    struct run *two = lesson_run("module-7", RUN_CHARGED, 2, 2);
     expect_in(page_of(lesson, 0, 1, one).summary, ": 1 token in the KV cache");
     expect_in(page_of(lesson, 0, 1, two).summary, ": 2 tokens in the KV cache");
     expect_in(page_of(lesson, 0, 2, one).blocks[3].text, "one token is the whole answer");
@@ -347,13 +327,13 @@ static int count_marks(const char *text) {
 
 static void languages_have_the_same_pages_places_words_and_terms(void **state) {
     (void)state;
-    struct lesson *first = load("en"), *other = load("de");
+    struct lesson *first = lesson_in("en"), *other = lesson_in("de");
     assert_int_equal(lesson_terms(first), lesson_terms(other));
     assert_true(lesson_terms(first) >= 25);
     assert_int_equal(lesson_chapters(first), CHAPTERS);
     assert_int_equal(lesson_chapters(other), CHAPTERS);
     for (int engine = 0; engine < 2; engine++) {
-        struct run *run = run_of("module-7", engine ? RUN_ENGINE : RUN_CHARGED, 0, 0);
+        struct run *run = lesson_run("module-7", engine ? RUN_ENGINE : RUN_CHARGED, 0, 0);
         struct lesson_place place = {0, 0}, same = {0, 0};
         for (bool is_more = true; is_more;) {
             struct lesson_page a = page_of(first, place.chapter, place.step, run);
@@ -375,9 +355,9 @@ static void languages_have_the_same_pages_places_words_and_terms(void **state) {
         run_destroy(run);
     }
     int count = 0;
-    const char *const *keys = lesson_word_keys(&count);
+    const struct lesson_word_rule *words = lesson_word_rules(&count);
     for (int i = 0; i < count; i++)
-        assert_true(lesson_word(first, keys[i])[0] && lesson_word(other, keys[i])[0]);
+        assert_true(lesson_word(first, words[i].key)[0] && lesson_word(other, words[i].key)[0]);
     lesson_destroy(first);
     lesson_destroy(other);
 }
@@ -391,8 +371,8 @@ static void chapters_show_what_they_are_about(void **state) {
                                              LESSON_SPLIT,
                                              0};
     (void)state;
-    struct lesson *lesson = load("en");
-    struct run *run = run_of("module-7", RUN_CHARGED, 0, 0);
+    struct lesson *lesson = lesson_in("en");
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
     for (int chapter = 0; chapter < CHAPTERS; chapter++) {
         unsigned all = 0;
         int steps = lesson_steps(lesson, chapter, run);
@@ -427,8 +407,8 @@ static void an_unknown_language_names_those_there_are(void **state) {
 
 static void moves_go_over_everything_and_back_to_the_start(void **state) {
     (void)state;
-    struct lesson *lesson = load("en");
-    struct run *run = run_of("module-7", RUN_CHARGED, 0, 0);
+    struct lesson *lesson = lesson_in("en");
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
     struct lesson_place place = {0, 0}, way[64];
     int total = 0, count = 0;
     for (int chapter = 0; chapter < CHAPTERS; chapter++)
@@ -462,8 +442,8 @@ static void places_are_brought_into_range(void **state) {
         {{99, 99}, {6, 3}}, {{3, INT32_MAX}, {3, 4}}, {{2, INT32_MIN}, {2, 0}},
     };
     (void)state;
-    struct lesson *lesson = load("en");
-    struct run *run = run_of("module-7", RUN_CHARGED, 0, 0);
+    struct lesson *lesson = lesson_in("en");
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         struct lesson_place to = lesson_clamp(lesson, places[i].from, run);
         assert_memory_equal(&to, &places[i].to, sizeof to);
@@ -477,8 +457,8 @@ static void places_are_brought_into_range(void **state) {
 
 static void a_step_belongs_to_the_time_up_to_its_event(void **state) {
     (void)state;
-    struct lesson *lesson = load("en");
-    struct run *run = run_of("module-7", RUN_CHARGED, 0, 0);
+    struct lesson *lesson = lesson_in("en");
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
     struct lesson_place place = {0, 0};
     for (int event = 0; event < run_events(run); event++) {
         int64_t at_ns = run_event_ns(run, event);
@@ -505,8 +485,8 @@ static void steps_of_their_own_rest_at_their_place(void **state) {
         {4, 1, 97000000},  {5, 0, 0},         {5, 1, 247000000}, {6, 3, 247000000},
     };
     (void)state;
-    struct lesson *lesson = load("en");
-    struct run *run = run_of("module-7", RUN_CHARGED, 0, 0);
+    struct lesson *lesson = lesson_in("en");
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
     for (size_t i = 0; i < sizeof rests / sizeof rests[0]; i++) {
         struct lesson_place place = {rests[i].chapter, rests[i].step};
         assert_int_equal(lesson_step_ns(lesson, place, run), rests[i].ns);
@@ -519,8 +499,8 @@ static void steps_of_their_own_rest_at_their_place(void **state) {
 
 static void a_growing_run_has_a_step_for_the_pass_under_way(void **state) {
     (void)state;
-    struct lesson *lesson = load("en");
-    struct run *run = run_of("module-7", RUN_CHARGED, 0, 0), part;
+    struct lesson *lesson = lesson_in("en");
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0), part;
     run_prefix(&part, run, 0);
     assert_int_equal(lesson_steps(lesson, 0, &part), 1);
     assert_string_equal(page_of(lesson, 0, 0, &part).title, "Step 1 · request");
@@ -543,8 +523,8 @@ static void a_growing_run_has_a_step_for_the_pass_under_way(void **state) {
 
 static void a_run_that_ended_early_says_so(void **state) {
     (void)state;
-    struct lesson *lesson = load("en");
-    struct run *run = run_of("module-7", RUN_CHARGED, 0, 0), part;
+    struct lesson *lesson = lesson_in("en");
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0), part;
     for (int passes = 1; passes <= 4; passes++) {
         run_prefix(&part, run, passes * run_stages(run));
         part.state = RUN_FAILED;
@@ -558,39 +538,41 @@ static void a_run_that_ended_early_says_so(void **state) {
 
 // --- Words and glossary ---
 
+#define EXTRA(...) ((const char *const[]){__VA_ARGS__, NULL})
+
 static void words_take_the_runs_values_and_the_callers(void **state) {
     (void)state;
-    struct lesson *lesson = load("en");
-    struct run *run = run_of("module-7", RUN_CHARGED, 0, 0);
+    struct lesson *lesson = lesson_in("en");
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
+    const struct {
+        const char *key;
+        struct lesson_facts facts;
+        const char *said;
+    } sentences[] = {
+        {"slider.tokens", {run, 0, EXTRA("count", "1")}, "1 token"},
+        {"slider.tokens", {NULL, 0, EXTRA("count", "512")}, "512 tokens"},
+        {"application.reads", {run, run_end_ns(run), NULL}, "reads along: 7 tokens so far"},
+        {"party.model", {run, 0, NULL}, "Language model (lesson)"},
+        {"party.model", {NULL, 0, NULL}, "Language model on —"},
+        // What the caller gives is never read as a place.
+        {"log.token",
+         {run, 0, EXTRA("number", "3", "text", "{time} [token]")},
+         "token 3 {time} [token]"},
+        {"no.such.key", {run, 0, NULL}, "no.such.key"},
+    };
     char out[256];
-    int64_t end_ns = run_end_ns(run);
-    lesson_say(out, sizeof out, lesson, "slider.tokens", run, 0,
-               (const char *const[]){"count", "1", NULL});
-    assert_string_equal(out, "1 token");
-    lesson_say(out, sizeof out, lesson, "slider.tokens", NULL, 0,
-               (const char *const[]){"count", "512", NULL});
-    assert_string_equal(out, "512 tokens");
-    lesson_say(out, sizeof out, lesson, "application.reads", run, end_ns, NULL);
-    assert_string_equal(out, "reads along: 7 tokens so far");
-    lesson_say(out, sizeof out, lesson, "party.model", run, 0, NULL);
-    assert_string_equal(out, "Language model (lesson)");
-    lesson_say(out, sizeof out, lesson, "party.model", NULL, 0, NULL);
-    assert_string_equal(out, "Language model on —");
-    // What the caller gives is never read as a place.
-    lesson_say(out, sizeof out, lesson, "log.token", run, 0,
-               (const char *const[]){"number", "3", "text", "{time} [token]", NULL});
-    assert_string_equal(out, "token 3 {time} [token]");
-    lesson_say(out, sizeof out, lesson, "reveal.decode", run, end_ns,
-               (const char *const[]){"decode", "71 %", "prefill", "29 %", NULL});
+    for (size_t i = 0; i < sizeof sentences / sizeof sentences[0]; i++) {
+        lesson_say(out, sizeof out, lesson, sentences[i].key, &sentences[i].facts);
+        assert_string_equal(out, sentences[i].said);
+    }
+    struct lesson_facts end = {run, run_end_ns(run), EXTRA("decode", "71 %", "prefill", "29 %")};
+    lesson_say(out, sizeof out, lesson, "reveal.decode", &end);
     expect_in(out, "\x0E"
                    "Decode\x0F took 71 % of this run, prefill 29 %");
-    lesson_say(out, sizeof out, lesson, "no.such.key", run, 0, NULL);
-    assert_string_equal(out, "no.such.key");
+    lesson_say(out, 8, lesson, "slider.tokens", &sentences[1].facts);
+    assert_string_equal(out, "512…");
     assert_string_equal(lesson_word(lesson, "no.such.key"), "no.such.key");
     assert_string_equal(lesson_word(lesson, "bar.wait"), "wait (TTFT)");
-    lesson_say(out, 8, lesson, "slider.tokens", run, 0,
-               (const char *const[]){"count", "512", NULL});
-    assert_string_equal(out, "512…");
     run_destroy(run);
     lesson_destroy(lesson);
 }
@@ -600,7 +582,7 @@ static void words_of_the_field_are_in_the_glossary_of_every_language(void **stat
                                         "ITL",     "E2E",    "batch",  "GQA",   "Logits"};
     (void)state;
     for (int language = 0; language < LANGUAGES; language++) {
-        struct lesson *lesson = load(languages[language]);
+        struct lesson *lesson = lesson_in(languages[language]);
         for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
             if (lesson_find_term(lesson, words[i]) < 0)
                 fail_msg("%s has no \"%s\"", languages[language], words[i]);
@@ -620,10 +602,8 @@ static void words_of_the_field_are_in_the_glossary_of_every_language(void **stat
 static void a_step_under_way_is_told_as_one(void **state) {
     (void)state;
     for (int i = 0; i < 4; i++) {
-        struct lesson *lesson = NULL;
-        char why[256];
-        struct run *run = run_of("module-7", i / 2 ? RUN_ENGINE : RUN_CHARGED, 0, 0);
-        assert_true(lesson_load_named(&lesson, languages[i % 2], why));
+        struct lesson *lesson = lesson_in(languages[i % 2]);
+        struct run *run = lesson_run("module-7", i / 2 ? RUN_ENGINE : RUN_CHARGED, 0, 0);
         for (int event = 1; event < run_events(run); event++) {
             int64_t end_ns = run_event_ns(run, event), start_ns = run_event_ns(run, event - 1);
             struct lesson_page going, rest;

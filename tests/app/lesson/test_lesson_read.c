@@ -1,4 +1,4 @@
-// Lesson files from outside: each kind of mistake with its line and column, files cut or
+// Lesson files from outside: each kind of mistake with the path to it, files cut or
 // changed anywhere, and texts cut to any size.
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,12 +7,14 @@
 
 #include <cmocka.h>
 
-#include "app/lesson/lesson.h"
+#include "app/lesson/load/load.h"
+#include "app/lesson/parts.h"
 #include "app/lesson/text.h"
 #include "compute/base/utf8.h"
 #include "tests/app/lesson/small_lesson.h"
 #include "tests/compute/run/random_run.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,25 +35,11 @@ static char *replaced(const char *text, const char *after, const char *from, con
 // Owner: the caller, lesson_destroy; NULL with `why`. A copy of exact size, so that a
 // sanitizer sees a byte too far.
 static struct lesson *load_bytes(const char *text, size_t bytes, char why[256]) {
-    struct lesson *lesson = NULL;
     char *exact = malloc(bytes + !bytes);
     memcpy(exact, text, bytes);
-    bool is_loaded = lesson_load_text(&lesson, "folder/small.json", exact, bytes, why);
+    struct lesson *lesson = lesson_parse("folder/small.json", exact, bytes, why);
     free(exact);
-    assert_int_equal(is_loaded, lesson != NULL);
     return lesson;
-}
-
-// "small.json:12:5:" of the first `part` after `after`, counted here once more.
-static void place_of(char out[40], const char *text, const char *after, const char *part) {
-    const char *at = strstr(after ? strstr(text, after) : text, part);
-    int line = 1, column = 1;
-    assert_non_null(at);
-    for (const char *c = text; c < at; c++) {
-        column = *c == '\n' ? 1 : column + (((unsigned char)*c & 0xC0) != 0x80);
-        line += *c == '\n';
-    }
-    snprintf(out, 40, "small.json:%d:%d: ", line, column);
 }
 
 static void the_small_lesson_loads(void **state) {
@@ -71,112 +59,132 @@ static void the_small_lesson_loads(void **state) {
 
 // --- Mistakes ---
 
-static char long_text[700];
+// 398 letters in quotes.
+static const char *long_text(void) {
+    static char text[401];
+    memset(text, 'y', 400);
+    text[0] = text[399] = '"';
+    return text;
+}
 
 struct mistake {
     const char *after, *from, *to; // what is replaced
-    const char *place;             // what the reason points to, after `after`
-    const char *reason;
+    const char *reason;            // its beginning: the path, and what is wrong there
 };
 
 static void check_mistake(const char *whole, const struct mistake *mistake) {
-    char why[256] = "", place[40];
+    static const char file[] = "folder/small.json: ";
+    char why[256] = "";
     char *text = replaced(whole, mistake->after, mistake->from, mistake->to);
     struct lesson *lesson = load_bytes(text, strlen(text), why);
     if (lesson)
         fail_msg("\"%s\" passed", mistake->to);
-    place_of(place, text, mistake->after, mistake->place);
-    if (!strstr(why, place) || !strstr(why, mistake->reason) || strchr(why, '\n'))
-        fail_msg("%s\nis not at %s or does not say %s", why, place, mistake->reason);
+    size_t length = strlen(file);
+    if (strncmp(why, file, length) != 0 || strchr(why, '\n') ||
+        strncmp(why + length, mistake->reason, strlen(mistake->reason)) != 0)
+        fail_msg("%s\ndoes not begin with %s%s", why, file, mistake->reason);
     free(text);
 }
 
-static void every_mistake_is_refused_with_its_line_and_column(void **state) {
+static void every_mistake_is_refused_with_the_path_to_it(void **state) {
     (void)state;
-    memset(long_text, 'y', 400);
-    static const struct mistake mistakes[] = {
+    const struct mistake mistakes[] = {
         // The outermost object.
-        {NULL, "\"name\"", "\"nam\"", "\"nam\"", "nam: no such field; a lesson has"},
-        {NULL, "\"name\": \"small\",", "", "{", "\"name\" is missing: add it"},
-        {NULL, "\"language\": \"en\"", "\"language\": 7", "\"language\"",
-         "language: must be a text"},
-        {NULL, "\"small\"", "\"\"", "\"name\"", "name: is empty"},
-        {NULL, "\"small\"", "\"a {time}\"", "\"name\"", "no values stand here"},
-        {NULL, "\"small\"", "\"a\\u0007b\"", "\"name\"", "has a control character"},
-        {NULL, "\"small\"", "\"a\\u0085b\"", "\"name\"", "has a control character"},
+        {NULL, "\"name\"", "\"nam\"", "nam: no such field; a lesson has"},
+        {NULL, "\"name\": \"small\",", "", "\"name\" is missing: add it"},
+        {NULL, "\"language\": \"en\"", "\"language\": 7", "language: must be a text"},
+        {NULL, "\"small\"", "\"\"", "name: is empty"},
+        {NULL, "\"small\"", "\"a {time}\"", "name: has {time}, but no values stand here"},
+        {NULL, "\"small\"", "\"a\\u0007b\"", "name: has a control character"},
+        {NULL, "\"small\"", "\"a\\u0085b\"", "name: has a control character"},
         // Words.
-        {"words", "\"bar.wait\": \"x", "\"bar.weight\": \"x", "\"bar.weight\"",
+        {"words", "\"bar.wait\": \"x", "\"bar.weight\": \"x",
          "words.bar.weight: the panel has no such word"},
-        {"words", "\"bar.tiny\"", "\"comment\"", "\"comment\"", "the panel has no such word"},
-        {"\"language\"", "\"heading.what\": \"x0\",", "", "\"words\"",
-         "words: \"heading.what\" is missing"},
-        {"words", "\"heading.what\": \"x0\"", "\"heading.what\": [1]", "\"heading.what\"",
-         "must be a text: write"},
-        {"words", "\"heading.what\": \"x0\"", "\"heading.what\": \"[token]\"", "\"heading.what\"",
-         "no glossary words stand here"},
-        {"words", "\"slider.tokens\": \"", "\"slider.tokens\": \"{cuont}", "\"slider.tokens\"",
-         "unknown value {cuont}: here also stand count"},
-        {"words", "\"heading.what\": \"x0\"", "\"heading.what\": \"a\\nb\"", "\"heading.what\"",
-         "control character: none"},
+        {"words", "\"bar.tiny\"", "\"comment\"", "words.comment: the panel has no such word"},
+        {"\"language\"", "\"heading.what\": \"x0\",", "", "words: \"heading.what\" is missing"},
+        {"words", "\"heading.what\": \"x0\"", "\"heading.what\": [1]",
+         "words.heading.what: must be a text: write"},
+        {"words", "\"heading.what\": \"x0\"", "\"heading.what\": \"[token]\"",
+         "words.heading.what: has [token], but no glossary words stand here"},
+        {"words", "\"slider.tokens\": \"", "\"slider.tokens\": \"{cuont}",
+         "words.slider.tokens: has an unknown value {cuont}: here also stand count"},
+        {"words", "\"heading.what\": \"x0\"", "\"heading.what\": \"a\\nb\"",
+         "words.heading.what: has a control character: none"},
         {"words", "\"heading.what\": \"x0\"",
          "\"heading.what\": \"a heading that is far too long for where it stands\"",
-         "\"heading.what\"", "has 50 characters, there is room for 36: shorten it"},
+         "words.heading.what: has 50 characters, there is room for 36: shorten it"},
         // The glossary.
-        {"\"glossary\"", "\"layer\"", "\"Token\"", "{\"name\": \"Token\"",
-         "\"Token\" is in the glossary already"},
-        {"\"glossary\"", "\"text\"", "\"txt\"", "\"txt\"", "no such field; a word has name text"},
-        {"\"glossary\"", "\"a row\"", "\"a [token]\"", "\"text\": \"a [", "drop the brackets"},
-        {"\"glossary\"", "{\"name\": \"layer\", \"text\": \"a row\"}", "3", "3",
+        {"\"glossary\"", "\"layer\"", "\"Token\"",
+         "glossary[1]: \"Token\" is in the glossary already"},
+        {"\"glossary\"", "\"text\"", "\"txt\"",
+         "glossary[0].txt: no such field; a word has name text"},
+        {"\"glossary\"", "\"a row\"", "\"a [token]\"",
+         "glossary[1].text: has [token], but no glossary words stand here: drop the brackets"},
+        {"\"glossary\"", "{\"name\": \"layer\", \"text\": \"a row\"}", "3",
          "glossary[1]: must be a word"},
-        // Columns count characters; quotes and braces inside texts are no structure.
-        {"\"glossary\": [", "\"a row\"}", "\"\\\"ä日{[\\\\\", \"txt\": 1}", "\"txt\"",
+        // Quotes and braces inside texts.
+        {"\"glossary\": [", "\"a row\"}", "\"\\\"ä日{[\\\\\", \"txt\": 1}",
          "glossary[1].txt: no such field"},
         // Chapters.
-        {"\"chapters\"", "\"takeaway\"", "\"takeawy\"", "\"takeawy\"",
+        {"\"chapters\"", "\"takeaway\"", "\"takeawy\"",
          "chapters[0].takeawy: no such field; a chapter has title"},
-        {"\"chapters\"", "\"follows\": \"run\"", "\"follows\": \"walk\"", "\"follows\"",
-         "must be \"run\", or be left out"},
-        {"\"chapters\"", "\"follows\": \"run\", ", "", "\"steps\"", "must be a list: write [...]"},
+        {"\"chapters\"", "\"follows\": \"run\"", "\"follows\": \"walk\"",
+         "chapters[0].follows: must be \"run\", or be left out"},
+        {"\"chapters\"", "\"follows\": \"run\", ", "",
+         "chapters[0].steps: must be a list: write [...]"},
         {"\"chapters\"", "\"title\": \"two\"", "\"title\": \"two\", \"follows\": \"run\"",
-         "\"steps\": [", "by kind of event"},
-        {"\"chapters\"", "[\"parties\"]", "[\"partys\"]", "\"partys\"",
-         "shows[0]: must be one of prompt, answer"},
-        {"\"chapters\"", "[\"parties\"]", "[]", "\"shows\"", "has 0 items, 1 to 7 fit: add one"},
-        {"\"chapters\"", "[\"parties\"]", "\"parties\"", "\"shows\"", "must be a list"},
-        {"\"chapters\"", "\"chunk\"", "\"chunky\"", "\"chunky\"",
-         "no such field; a chapter that follows the run has request chunk"},
+         "chapters[1].steps: must be an object by kind of event"},
+        {"\"chapters\"", "[\"parties\"]", "[\"partys\"]",
+         "chapters[0].shows[0]: must be one of prompt, answer"},
+        {"\"chapters\"", "[\"parties\"]", "[]",
+         "chapters[0].shows: has 0 items, 1 to 7 fit: add one"},
+        {"\"chapters\"", "[\"parties\"]", "\"parties\"", "chapters[0].shows: must be a list"},
+        {"\"chapters\"", "\"chunk\"", "\"chunky\"",
+         "chapters[0].steps.chunky: no such field; a chapter that follows the run has request "
+         "chunk"},
         // Steps.
-        {"\"charged\": {", "\"why\": \"w\", ", "", "\"charged\": {",
-         "chapters[0].steps.charged: \"why\" is missing"},
-        {"\"decode\": {", "\"title\"", "\"at\": \"end\", \"title\"", "\"at\"",
-         "no such field; a step of a chapter that follows the run"},
-        {"\"two\"", "\"at\": \"end\"", "\"at\": \"ending\"", "\"at\"",
+        {"\"charged\": {", "\"why\": \"w\", ", "", "chapters[0].steps.charged: \"why\" is missing"},
+        {"\"decode\": {", "\"title\"", "\"at\": \"end\", \"title\"",
+         "chapters[0].steps.decode.at: no such field; a step of a chapter that follows the run"},
+        {"\"two\"", "\"at\": \"end\"", "\"at\": \"ending\"",
          "chapters[1].steps[0].at: must be one of request"},
-        {"\"two\"", "\"at\": \"end\", ", "", "{\"title\": \"t\"", "\"at\" is missing"},
+        {"\"two\"", "\"at\": \"end\", ", "", "chapters[1].steps[0]: \"at\" is missing"},
         // Texts.
-        {"\"two\"", "{time}", "{tme}", "\"what\"", "unknown value {tme}: did you mean {t"},
-        {"\"two\"", "{time}", "{time|one}", "\"what\"", "write {time|one|many}"},
-        {"\"two\"", "{time}", "{time", "\"what\"", "a place that { opens and no } closes"},
-        {"\"two\"", "{time}", "time}", "\"what\"", "a lone } (write }})"},
-        {"\"two\"", "[token]", "[tokn]", "\"what\"", "has [tokn], which the glossary lacks"},
-        {"\"two\"", "[token]", "[a|b|c]", "\"what\"", "no glossary words stand here"},
-        {"\"two\"", "[token]", "[|token]", "\"what\"", "which the glossary lacks"},
-        {"\"two\"", "[token]", "[token", "\"what\"", "a word that [ opens and no ] closes"},
-        {"\"two\"", "[token]", "token]", "\"what\"", "a lone ] (write ]])"},
-        {"\"two\"", "\"w\"", long_text, "\"why\"", "there is room for 180: shorten it"},
-        {"\"two\"", "s {clock}", "s [token]", "\"summary\"", "no glossary words stand here"},
-        {"\"two\"", "\"n\"", "\"tab\\t\"", "\"next\"", "has a control character: only \\n"},
+        {"\"two\"", "{time}", "{tme}",
+         "chapters[1].steps[0].what: has an unknown value {tme}: did you mean {t"},
+        {"\"two\"", "{time}", "{time|one}",
+         "chapters[1].steps[0].what: has {time|...} with one form: write {time|one|many}"},
+        {"\"two\"", "{time}", "{time",
+         "chapters[1].steps[0].what: has a place that { opens and no } closes"},
+        {"\"two\"", "{time}", "time}", "chapters[1].steps[0].what: has a lone } (write }})"},
+        {"\"two\"", "[token]", "[tokn]",
+         "chapters[1].steps[0].what: has [tokn], which the glossary lacks"},
+        {"\"two\"", "[token]", "[a|b|c]",
+         "chapters[1].steps[0].what: has [b], but no glossary words stand here"},
+        {"\"two\"", "[token]", "[|token]",
+         "chapters[1].steps[0].what: has [token], which the glossary lacks"},
+        {"\"two\"", "[token]", "[token",
+         "chapters[1].steps[0].what: has a word that [ opens and no ] closes"},
+        {"\"two\"", "[token]", "token]", "chapters[1].steps[0].what: has a lone ] (write ]])"},
+        {"\"two\"", "\"w\"", long_text(),
+         "chapters[1].steps[0].why: has 398 characters, there is room for 180: shorten it"},
+        {"\"two\"", "s {clock}", "s [token]",
+         "chapters[1].steps[0].summary: has [token], but no glossary words stand here"},
+        {"\"two\"", "\"n\"", "\"tab\\t\"",
+         "chapters[1].steps[0].next: has a control character: only \\n"},
         // Cases.
-        {"\"two\"", "\"charged\": \"c\"", "\"chargd\": \"c\"", "\"chargd\"",
-         "changes.chargd: no such case; there are lesson"},
-        {"\"two\"", ", \"else\": \"e\"", "", "\"changes\"", "\"else\" is missing: add it as"},
+        {"\"two\"", "\"charged\": \"c\"", "\"chargd\": \"c\"",
+         "chapters[1].steps[0].changes.chargd: no such case; there are lesson"},
+        {"\"two\"", ", \"else\": \"e\"", "",
+         "chapters[1].steps[0].changes: \"else\" is missing: add it as"},
         {"\"two\"", "{\"charged\": \"c\", \"else\": \"e\"}",
-         "{\"else\": \"e\", \"charged\": \"c\"}", "\"charged\"", "comes after \"else\""},
-        {"\"two\"", "{\"charged\": \"c\", \"else\": \"e\"}", "{}", "\"changes\"",
-         "\"else\" is missing"},
-        {"\"two\"", "\"else\": \"e\"", "\"else\": {}", "\"else\"", "must be a text"},
+         "{\"else\": \"e\", \"charged\": \"c\"}",
+         "chapters[1].steps[0].changes.charged: comes after \"else\""},
+        {"\"two\"", "{\"charged\": \"c\", \"else\": \"e\"}", "{}",
+         "chapters[1].steps[0].changes: \"else\" is missing"},
+        {"\"two\"", "\"else\": \"e\"", "\"else\": {}",
+         "chapters[1].steps[0].changes.else: must be a text"},
     };
-    long_text[0] = long_text[399] = '"';
     char *whole = small_lesson();
     for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++)
         check_mistake(whole, &mistakes[i]);
@@ -185,16 +193,9 @@ static void every_mistake_is_refused_with_its_line_and_column(void **state) {
 
 static void a_step_that_is_there_twice_is_refused_at_the_second(void **state) {
     (void)state;
-    char why[256] = "", place[40];
     char *whole = small_lesson();
-    char *text = replaced(whole, "\"two\"", "\"middle\"", "\"end\"");
-    assert_null(load_bytes(text, strlen(text), why));
-    // The first step ends with "clock}"},", the second stands after four spaces.
-    const char *first = strstr(strstr(text, "\"two\""), "\"at\"");
-    place_of(place, text, NULL, strstr(first, "clock}\"},\n") + 10 + 4);
-    if (!strstr(why, place) || !strstr(why, "steps[1]: is the same as step [0]"))
-        fail_msg("%s, expected %s", why, place);
-    free(text);
+    check_mistake(whole, &(struct mistake){"\"two\"", "\"middle\"", "\"end\"",
+                                           "chapters[1].steps[1]: is the same as step [0]"});
     free(whole);
 }
 
@@ -251,7 +252,7 @@ static void what_is_no_json_or_no_utf8_is_refused_by_line(void **state) {
         free(text);
     }
     assert_null(load_bytes("[]", 2, why));
-    assert_string_equal(why, "folder/small.json:1:1: must be a lesson: write {...}");
+    assert_string_equal(why, "folder/small.json: must be a lesson: write {...}");
     free(whole);
 }
 
@@ -326,6 +327,137 @@ static void files_that_are_not_there_or_too_large_are_named(void **state) {
     assert_int_equal(rmdir(folder), 0);
 }
 
+// --- The schema ---
+
+// The part of lesson.schema.json at "/" separated keys and indexes; borrowed.
+static const json_t *at_path(const json_t *json, const char *path) {
+    char key[32];
+    for (size_t length; *path; path += length + (path[length] == '/')) {
+        length = strcspn(path, "/");
+        snprintf(key, sizeof key, "%.*s", (int)length, path);
+        json = json_is_array(json) ? json_array_get(json, (size_t)atoi(key))
+                                   : json_object_get(json, key);
+    }
+    assert_non_null(json);
+    return json;
+}
+
+// An object's keys or an array's texts in one line.
+static void join(char out[256], const json_t *json, const char *between) {
+    const char *key;
+    json_t *part;
+    size_t index, used = 0;
+    if (json_is_array(json)) {
+        json_array_foreach(json, index, part) used += (size_t)snprintf(
+            out + used, 256 - used, "%s%s", used ? between : "", json_string_value(part));
+        return;
+    }
+    json_object_foreach((json_t *)json, key, part) used +=
+        (size_t)snprintf(out + used, 256 - used, "%s%s", used ? between : "", key);
+}
+
+static json_t *read_schema(void) {
+    json_t *schema =
+        json_load_file(TOKENDRIP_SOURCE_DIR "/assets/lessons/lesson.schema.json", 0, NULL);
+    assert_non_null(schema);
+    return schema;
+}
+
+// A reason lists all names that would have been right: the schema's, in its order.
+static void the_schema_has_the_names_that_the_reader_knows(void **state) {
+    static const struct {
+        const char *after, *from, *to; // a mistake
+        const char *before, *between;  // how its reason lists the names
+        const char *path;
+    } lists[] = {
+        {NULL, "\"name\"", "\"nam\"", "a lesson has ", " ", "properties"},
+        {"\"glossary\"", "\"text\"", "\"txt\"", "a word has ", " ",
+         "properties/glossary/items/properties"},
+        {"\"chapters\"", "\"takeaway\"", "\"takeawy\"", "a chapter has ", " ",
+         "$defs/followingChapter/properties"},
+        {"\"chapters\"", "\"chunk\"", "\"chunky\"", "follows the run has ", " ",
+         "$defs/followingChapter/properties/steps/properties"},
+        {"\"chapters\"", "\"chunk\"", "\"chunky\"", "follows the run has ", " ",
+         "$defs/followingChapter/properties/steps/required"},
+        {"\"decode\": {", "\"title\"", "\"titl\"", "follows the run has ", " ",
+         "$defs/eventStep/properties"},
+        {"\"two\"", "\"at\"", "\"att\"", "a step has ", " ", "$defs/ownStep/properties"},
+        {"\"two\"", "\"end\"", "\"ending\"", "must be one of ", ", ",
+         "$defs/ownStep/properties/at/enum"},
+        {"\"chapters\"", "[\"parties\"]", "[\"partys\"]", "must be one of ", ", ",
+         "$defs/shows/items/enum"},
+        {"\"two\"", "\"charged\"", "\"chargd\"", "there are ", " ",
+         "$defs/text/oneOf/1/propertyNames/enum"},
+    };
+    (void)state;
+    json_t *schema = read_schema();
+    char *whole = small_lesson(), why[256], names[256] = "";
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        char *text = replaced(whole, lists[i].after, lists[i].from, lists[i].to);
+        assert_null(load_bytes(text, strlen(text), why));
+        const char *list = strstr(why, lists[i].before);
+        assert_non_null(list);
+        join(names, at_path(schema, lists[i].path), lists[i].between);
+        assert_string_equal(list + strlen(lists[i].before), names);
+        free(text);
+    }
+    free(whole);
+    json_decref(schema);
+}
+
+// The longest text that a part of the schema allows, also where only its description says.
+static int most_chars(const json_t *part) {
+    const json_t *most = json_object_get(part, "maxLength");
+    const char *says = json_string_value(json_object_get(part, "description"));
+    int chars = 0;
+    if (most)
+        return (int)json_integer_value(most);
+    assert_int_equal(sscanf(says, "At most %d characters", &chars), 1);
+    return chars;
+}
+
+static void the_schema_has_the_room_that_the_reader_gives(void **state) {
+    static const struct {
+        const char *path;
+        int most;
+    } counts[] = {
+        {"properties/glossary/maxItems", LESSON_MAX_TERMS},
+        {"properties/chapters/maxItems", LESSON_MAX_CHAPTERS},
+        {"$defs/ownChapter/properties/steps/maxItems", LESSON_MAX_STEPS},
+        {"$defs/text/oneOf/1/maxProperties", LESSON_MAX_VARIANTS},
+    };
+    static const struct {
+        const char *after, *text, *path; // a text of the small lesson
+    } lengths[] = {
+        {"\"name\"", "\"small\"", "properties/name"},
+        {"\"language\"", "\"en\"", "properties/language"},
+        {"\"glossary\"", "\"token\"", "properties/glossary/items/properties/name"},
+        {"\"glossary\"", "\"a piece\"", "properties/glossary/items/properties/text"},
+        {"\"chapters\"", "\"one\"", "$defs/followingChapter/properties/title"},
+        {"\"chapters\"", "\"two\"", "$defs/ownChapter/properties/title"},
+        {"\"two\"", "\"t\"", "$defs/title"},
+        {"\"two\"", "\"w\"", "$defs/block"},
+        {"\"two\"", "\"s {clock}\"", "$defs/summary"},
+        {"\"two\"", "\"k\"", "$defs/takeaway"},
+    };
+    (void)state;
+    json_t *schema = read_schema();
+    char *whole = small_lesson(), why[256], room[40];
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        assert_int_equal(json_integer_value(at_path(schema, counts[i].path)), counts[i].most);
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        char *text = replaced(whole, lengths[i].after, lengths[i].text, long_text());
+        assert_null(load_bytes(text, strlen(text), why));
+        snprintf(room, sizeof room,
+                 "there is room for %d:", most_chars(at_path(schema, lengths[i].path)));
+        if (!strstr(why, room))
+            fail_msg("%s, but the schema: %s", why, room);
+        free(text);
+    }
+    free(whole);
+    json_decref(schema);
+}
+
 // --- Texts ---
 
 static void signs_are_written_twice_and_forms_follow_the_count(void **state) {
@@ -344,11 +476,11 @@ static void signs_are_written_twice_and_forms_follow_the_count(void **state) {
         {"{{{n}}}", "{1}"},
     };
     static const char *const extra[] = {"n", "1", "m", "2", NULL};
-    struct lesson_fill fill = {.extra = extra, .has_marks = true};
+    struct lesson_facts facts = {.extra = extra};
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char out[64];
-        lesson_text_fill(out, sizeof out, texts[i].text, &fill);
+        lesson_text_fill(out, sizeof out, texts[i].text, &facts, true);
         assert_string_equal(out, texts[i].filled);
     }
 }
@@ -356,11 +488,11 @@ static void signs_are_written_twice_and_forms_follow_the_count(void **state) {
 static void a_text_cut_to_any_size_is_whole_utf8_with_closed_marks(void **state) {
     static const char text[] = "ä[größer|token]日本 {n|Stück|Stücke} [[x]] [ü|token]📦";
     static const char *const extra[] = {"n", "3", NULL};
-    struct lesson_fill fill = {.extra = extra, .has_marks = true};
+    struct lesson_facts facts = {.extra = extra};
     (void)state;
     for (size_t bytes = 1; bytes <= 90; bytes++) {
         char *out = malloc(bytes);
-        lesson_text_fill(out, bytes, text, &fill);
+        lesson_text_fill(out, bytes, text, &facts, true);
         size_t length = strlen(out);
         int open = 0;
         assert_true(length < bytes);
@@ -379,9 +511,11 @@ static void a_text_cut_to_any_size_is_whole_utf8_with_closed_marks(void **state)
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_small_lesson_loads),
-        cmocka_unit_test(every_mistake_is_refused_with_its_line_and_column),
+        cmocka_unit_test(every_mistake_is_refused_with_the_path_to_it),
         cmocka_unit_test(a_step_that_is_there_twice_is_refused_at_the_second),
         cmocka_unit_test(too_many_are_refused),
+        cmocka_unit_test(the_schema_has_the_names_that_the_reader_knows),
+        cmocka_unit_test(the_schema_has_the_room_that_the_reader_gives),
         cmocka_unit_test(what_is_no_json_or_no_utf8_is_refused_by_line),
         cmocka_unit_test(a_lesson_cut_anywhere_is_refused),
         cmocka_unit_test(a_lesson_changed_anywhere_is_refused_or_harmless),

@@ -10,7 +10,7 @@
 #include "app/lesson/values.h"
 #include "app/picture/scene/scene.h"
 #include "compute/base/utf8.h"
-#include "compute/file/schedule.h"
+#include "tests/app/lesson/lesson_fixture.h"
 #include "tests/compute/run/random_run.h"
 
 #include <stdio.h>
@@ -18,18 +18,6 @@
 #include <string.h>
 
 enum { BYTES = 600 };
-
-static struct run *lesson(const char *name, enum run_counting counting, int prompt, int answer) {
-    char path[4096], why[256];
-    struct schedule schedule;
-    struct run *run = NULL;
-    snprintf(path, sizeof path, "%s/assets/schedules/%s.json", TOKENDRIP_SOURCE_DIR, name);
-    if (!schedule_load(&schedule, path, why) ||
-        !schedule_run(&run, &schedule, counting, prompt, answer, why))
-        fail_msg("%s", why);
-    schedule_clear(&schedule);
-    return run;
-}
 
 static void expect(const struct run *run, int64_t t_ns, const char *name, const char *value) {
     char out[BYTES];
@@ -65,7 +53,7 @@ static void module_7_charged_has_its_figures_at_every_event(void **state) {
          "Your parcel arrives today.", "0 units"},
     };
     (void)state;
-    struct run *run = lesson("module-7", RUN_CHARGED, 0, 0);
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
     assert_int_equal(run_events(run), sizeof events / sizeof events[0]);
     for (int i = 0; i < run_events(run); i++) {
         int64_t t_ns = run_event_ns(run, i);
@@ -127,7 +115,7 @@ static void figures_come_when_they_are_known_and_not_before(void **state) {
         {8, "weight_bytes", DASH},
     };
     (void)state;
-    struct run *run = lesson("module-7", RUN_CHARGED, 0, 0);
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
         expect(run, run_event_ns(run, figures[i].event), figures[i].name, figures[i].value);
     expect(run, 0, "prompt",
@@ -137,7 +125,7 @@ static void figures_come_when_they_are_known_and_not_before(void **state) {
 
 static void engine_counting_has_token_1_at_the_end_of_prefill_and_a_step_less(void **state) {
     (void)state;
-    struct run *run = lesson("module-7", RUN_ENGINE, 0, 0);
+    struct run *run = lesson_run("module-7", RUN_ENGINE, 0, 0);
     int64_t prefill_ns = run_event_ns(run, 1), end_ns = run_end_ns(run);
     expect(run, prefill_ns, "ttft", "72 units");
     expect(run, prefill_ns, "number", "1");
@@ -155,7 +143,7 @@ static void engine_counting_has_token_1_at_the_end_of_prefill_and_a_step_less(vo
 
 static void stage_0_has_the_lessons_figures(void **state) {
     (void)state;
-    struct run *run = lesson("stage-0", RUN_CHARGED, 0, 0);
+    struct run *run = lesson_run("stage-0", RUN_CHARGED, 0, 0);
     int64_t end_ns = run_end_ns(run);
     expect(run, end_ns, "prefill", "100 ms");
     expect(run, end_ns, "ttft", "120 ms");
@@ -173,7 +161,7 @@ static void stage_0_has_the_lessons_figures(void **state) {
 // Halfway through a pass it is that pass one speaks of, and its result is not known.
 static void under_way_a_pass_has_its_number_but_no_result(void **state) {
     (void)state;
-    struct run *run = lesson("module-7", RUN_CHARGED, 0, 0);
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
     int64_t t_ns = (run_event_ns(run, 3) + run_event_ns(run, 4)) / 2;
     expect(run, t_ns, "step", "3");
     expect(run, t_ns, "number", "3");
@@ -313,7 +301,7 @@ static void token_texts_come_without_control_characters(void **state) {
 
 static void long_texts_are_cut_between_characters(void **state) {
     (void)state;
-    struct run *run = lesson("stage-0", RUN_CHARGED, 400, 0);
+    struct run *run = lesson_run("stage-0", RUN_CHARGED, 400, 0);
     char prompt[BYTES], answer[BYTES];
     assert_true(lesson_value(prompt, sizeof prompt, "prompt", run, 0));
     assert_true(lesson_value(answer, sizeof answer, "answer", run, run_end_ns(run)));

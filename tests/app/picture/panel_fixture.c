@@ -8,8 +8,6 @@
 
 #include "tests/app/picture/panel_fixture.h"
 
-#include "compute/file/schedule.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -19,18 +17,10 @@ struct lesson *lesson;
 struct panel panel_a, panel_b;
 struct lesson_page page;
 
-bool load_lesson(const char *file) {
-    char path[512], why[256];
-    snprintf(path, sizeof path, "%s/assets/lessons/%s", TOKENDRIP_SOURCE_DIR, file);
-    if (lesson_load(&lesson, path, why))
-        return true;
-    fprintf(stderr, "%s\n", why);
-    return false;
-}
-
 int open_lesson(void **state) {
     (void)state;
-    return load_lesson("two-stages.json") ? 0 : 1;
+    lesson = lesson_in("en");
+    return 0;
 }
 
 int close_lesson(void **state) {
@@ -41,17 +31,6 @@ int close_lesson(void **state) {
 
 static const struct random_run_limits small = {
     .max_layers = 40, .max_prompt = 300, .max_answers = 120, .may_fail = true};
-
-struct run *lesson_run(const char *name, enum run_counting counting, int prompt, int answers) {
-    struct schedule schedule;
-    struct run *run = NULL;
-    char path[512], why[256];
-    snprintf(path, sizeof path, "%s/assets/schedules/%s.json", TOKENDRIP_SOURCE_DIR, name);
-    assert_true(schedule_load(&schedule, path, why));
-    assert_true(schedule_run(&run, &schedule, counting, prompt, answers, why));
-    schedule_clear(&schedule);
-    return run;
-}
 
 static void add_pass(struct run *run, struct run_pass pass, int64_t length_ns) {
     char why[256];
@@ -159,6 +138,14 @@ struct panel_source any_source(const struct run *run, int64_t t_ns, uint64_t *ra
     source.can_measure = random_between(random, 0, 1);
     source.is_measuring = random_between(random, 0, 1);
     return source;
+}
+
+const char *said(const char *key, const struct run *run, int64_t t_ns, const char *const *extra) {
+    static char texts[4][400];
+    static unsigned turn;
+    char *out = texts[turn++ % 4];
+    lesson_say(out, sizeof texts[0], lesson, key, &(struct lesson_facts){run, t_ns, extra});
+    return out;
 }
 
 const char *block_text(const struct panel *panel, const char *heading_key) {

@@ -4,6 +4,7 @@
 #define TESTS_APP_PICTURE_PANEL_FIXTURE_H
 
 #include "app/picture/panel/panel.h"
+#include "tests/app/lesson/lesson_fixture.h"
 #include "tests/compute/run/random_run.h"
 
 extern struct lesson *lesson;
@@ -13,10 +14,6 @@ extern struct lesson_page page;
 // Group set-up and tear-down: the English lesson from the source tree.
 int open_lesson(void **state);
 int close_lesson(void **state);
-bool load_lesson(const char *file); // of assets/lessons
-
-// A schedule's run; 0 tokens: its own.
-struct run *lesson_run(const char *name, enum run_counting counting, int prompt, int answers);
 
 struct measured {
     int prompt, answers;
@@ -32,6 +29,8 @@ struct lesson_place place_with(const struct run *run, unsigned flags);
 struct lesson_place any_place(const struct run *run, uint64_t *random);
 void for_random_moments(void (*check)(const struct run *, int64_t, uint64_t *));
 
+// A sentence as the lesson says it of this run at a moment; valid for three more calls.
+const char *said(const char *key, const struct run *run, int64_t t_ns, const char *const *extra);
 // The text under a heading; the control that moves a target. Fail where there is none.
 const char *block_text(const struct panel *panel, const char *heading_key);
 int control_of(const struct panel_source *source, enum panel_target target);

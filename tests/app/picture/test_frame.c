@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "app/window/pointer.h"
+#include "tests/app/lesson/lesson_fixture.h"
 #include "tests/compute/run/random_run.h"
 
 #include <stdlib.h>
@@ -26,11 +27,11 @@ static int open_bench(void **state) {
     struct bench *bench = calloc(1, sizeof *bench);
     char why[256];
     bench->frame = calloc(1, sizeof *bench->frame);
-    if (!text_create(&bench->text, why) ||
-        !lesson_load(&bench->lesson, TOKENDRIP_SOURCE_DIR "/assets/lessons/two-stages.json", why)) {
+    if (!text_create(&bench->text, why)) {
         print_error("%s\n", why);
         return -1;
     }
+    bench->lesson = lesson_in("en");
     *state = bench;
     return 0;
 }

@@ -73,7 +73,7 @@ static void the_log_quotes_as_its_language_does(void **state) {
     (void)state;
     struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
     struct lesson *english = lesson;
-    assert_true(load_lesson("two-stages.de.json"));
+    lesson = lesson_in("de");
     struct panel_source source = source_of(run, run_end_ns(run), SIDE_LOG);
     panel_fill(&panel_a, &source);
     assert_non_null(
@@ -177,18 +177,17 @@ static void the_reveal_is_computed_from_the_run_at_hand(void **state) {
         struct panel_source source = split_source(run, &guess);
         panel_fill(&panel_a, &source);
         const char *text = block_text(&panel_a, "reveal.heading");
-        char verdict[300];
         const char *extra[] = {"prefill", rows[i].prefill, "decode", rows[i].decode, NULL};
-        lesson_say(verdict, sizeof verdict, lesson, rows[i].verdict, run, 0, extra);
+        const char *verdict = said(rows[i].verdict, run, 0, extra);
         assert_int_equal(strncmp(text, verdict, strlen(verdict)), 0);
         assert_int_equal(text[strlen(verdict)], ' '); // the next sentence stands apart
         assert_non_null(strstr(text, rows[i].figures));
         assert_non_null(strstr(text, lesson_word(lesson, rows[i].origin)));
-        char guessed[16], nearness[200];
+        char guessed[16];
         snprintf(guessed, sizeof guessed, "%d %%", 100 - rows[i].guessed_prefill_ppm / 10000);
-        lesson_say(nearness, sizeof nearness, lesson, rows[i].nearness, run, 0,
-                   (const char *const[]){"guess", guessed, "truth", rows[i].decode, NULL});
-        const char *last = strstr(text, nearness);
+        const char *last =
+            strstr(text, said(rows[i].nearness, run, 0,
+                              (const char *[]){"guess", guessed, "truth", rows[i].decode, NULL}));
         assert_non_null(last);
         assert_int_equal(last[-1], '\n'); // on a line of its own
         // The question stays, what was to be done before gives way.
@@ -375,10 +374,8 @@ static struct floors floors_for(double read_bytes_s, double matrix_flop_s, doubl
 
 static bool says(const struct panel *panel, const char *key, const struct run *run,
                  const char *floor, const char *share) {
-    char said[400];
-    lesson_say(said, sizeof said, lesson, key, run, run_end_ns(run),
-               (const char *const[]){"floor", floor, "share", share, NULL});
-    return strcmp(block_text(panel, "why.cause"), said) == 0;
+    const char *extra[] = {"floor", floor, "share", share, NULL};
+    return strcmp(block_text(panel, "why.cause"), said(key, run, run_end_ns(run), extra)) == 0;
 }
 
 static void why_names_the_longer_floor_or_what_neither_explains(void **state) {
@@ -446,14 +443,12 @@ static void why_gives_no_number_that_was_not_measured(void **state) {
     struct run *run = measured_run(&of), *units = lesson_run("module-7", RUN_CHARGED, 0, 0);
     struct floors floors = floors_for(1e9, 1e9, 1e6), none = floors;
     none.is_measured = false;
-    char said[400];
     for (int i = 0; i < 2; i++) {
         struct panel_source source = source_of(run, run_end_ns(run), SIDE_WHY);
         source.floors = i ? &none : NULL;
         panel_fill(&panel_a, &source);
         assert_int_equal(panel_a.block_count, 2);
-        lesson_say(said, sizeof said, lesson, "why.unmeasured", run, 0, NULL);
-        assert_string_equal(panel_a.blocks[1].text, said);
+        assert_string_equal(panel_a.blocks[1].text, said("why.unmeasured", run, 0, NULL));
     }
     // A step under way has no time and no share yet.
     struct panel_source source = source_of(run, 10000000 + 5, SIDE_WHY);
@@ -475,8 +470,7 @@ static void why_gives_no_number_that_was_not_measured(void **state) {
     source.floors = &floors;
     panel_fill(&panel_a, &source);
     assert_int_equal(panel_a.block_count, 1);
-    lesson_say(said, sizeof said, lesson, "why.lesson", units, 0, NULL);
-    assert_string_equal(panel_a.blocks[0].text, said);
+    assert_string_equal(panel_a.blocks[0].text, said("why.lesson", units, 0, NULL));
     run_destroy(run);
     run_destroy(units);
 }

@@ -36,7 +36,6 @@ static void nine_steps_say_who_acts(void **state) {
         {247, false, "application.done", "model.done", TONE_INK},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char said[48];
         struct panel_source source = source_of(run, rows[i].units * 1000000, SIDE_NONE);
         source.place = place;
         panel_fill(&panel_a, &source);
@@ -44,10 +43,9 @@ static void nine_steps_say_who_acts(void **state) {
         assert_int_equal(panel_a.parties[0].acts, !rows[i].model_acts);
         assert_int_equal(panel_a.parties[1].acts, rows[i].model_acts);
         assert_true(panel_a.parties[0].is_well && panel_a.parties[1].is_well);
-        lesson_say(said, sizeof said, lesson, rows[i].application, run, source.t_ns, NULL);
-        assert_string_equal(panel_a.parties[0].state, said);
-        lesson_say(said, sizeof said, lesson, rows[i].model, run, source.t_ns, NULL);
-        assert_string_equal(panel_a.parties[1].state, said);
+        assert_string_equal(panel_a.parties[0].state,
+                            said(rows[i].application, run, source.t_ns, NULL));
+        assert_string_equal(panel_a.parties[1].state, said(rows[i].model, run, source.t_ns, NULL));
         assert_int_equal(panel_a.title_tone, rows[i].tone);
     }
     run_destroy(run);

@@ -13,10 +13,10 @@
 #include "app/picture/frame.h"
 #include "app/picture/scene/scene.h"
 #include "compute/file/runfile.h"
-#include "compute/file/schedule.h"
 #include "render/paint/layout.h"
 #include "render/paint/paint.h"
 #include "render/pixel/surface.h"
+#include "tests/app/lesson/lesson_fixture.h"
 
 #include <png.h>
 #include <stdio.h>
@@ -62,14 +62,9 @@ static struct cmdlist list, again;
 static int open_all(void **state) {
     (void)state;
     char why[256] = "";
-    struct schedule schedule;
-    if (!schedule_load(&schedule, TOKENDRIP_SOURCE_DIR "/assets/schedules/module-7.json", why) ||
-        !schedule_run(&run, &schedule, RUN_CHARGED, 0, 0, why) || !text_create(&text, why)) {
-        fprintf(stderr, "%s\n", why);
-        return -1;
-    }
-    schedule_clear(&schedule);
-    if (!runfile_load_with(&measured, &extras,
+    run = lesson_run("module-7", RUN_CHARGED, 0, 0);
+    if (!text_create(&text, why) ||
+        !runfile_load_with(&measured, &extras,
                            TOKENDRIP_SOURCE_DIR "/assets/runs/cpu-amd-epyc-2-cores.json", why) ||
         !run_recount(&charged, measured, RUN_CHARGED, why)) {
         fprintf(stderr, "%s\n", why);

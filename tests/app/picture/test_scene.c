@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "app/picture/scene/scene.h"
-#include "compute/file/schedule.h"
+#include "tests/app/lesson/lesson_fixture.h"
 #include "tests/compute/run/random_run.h"
 
 #include <stdio.h>
@@ -536,12 +536,7 @@ static void check_schedule(const char *name, enum run_counting counting, int eve
                            const char *const values[6]) {
     static const char *const labels[6] = {"TIME",     "TTFT",         "TPOT",
                                           "KV CACHE", "DECODE SHARE", "TOTAL"};
-    char path[512], why[256];
-    struct schedule schedule;
-    struct run *run = NULL;
-    snprintf(path, sizeof path, "%s/assets/schedules/%s.json", TOKENDRIP_SOURCE_DIR, name);
-    assert_true(schedule_load(&schedule, path, why));
-    assert_true(schedule_run(&run, &schedule, counting, 0, 0, why));
+    struct run *run = lesson_run(name, counting, 0, 0);
     struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 100});
     int64_t t_ns = run_event_ns(run, event < 0 ? run_events(run) - 1 : event);
     options.landed_ns = t_ns;
@@ -550,7 +545,6 @@ static void check_schedule(const char *name, enum run_counting counting, int eve
         assert_string_equal(value_of(labels[i]), values[i]);
     assert_non_null(strstr(view_a.origin, "not measured"));
     run_destroy(run);
-    schedule_clear(&schedule);
 }
 
 #define NONE "\xE2\x80\x94"

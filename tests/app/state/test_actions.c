@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "app/state/actions.h"
+#include "tests/app/lesson/lesson_fixture.h"
 #include "tests/compute/run/random_run.h"
 
 #include <string.h>
@@ -283,14 +284,6 @@ static void lengths_move_on_their_ladder_and_ask_for_a_measurement(void **state)
 
 // --- Lesson, Lab, focus, guesses ---
 
-static struct lesson *the_lesson(void) {
-    struct lesson *lesson = NULL;
-    char why[256];
-    if (!lesson_load(&lesson, TOKENDRIP_SOURCE_DIR "/assets/lessons/two-stages.json", why))
-        fail_msg("%s", why);
-    return lesson;
-}
-
 static struct actions_context with_lesson(const struct run *run, const struct lesson *lesson) {
     return (struct actions_context){.run = run,
                                     .longest_prompt = 1024,
@@ -318,7 +311,7 @@ static struct lesson_place place_now(const struct stage_state *stage,
 static void tab_goes_through_all_four_modes(void **state) {
     (void)state;
     struct run *run = random_run(3, &small);
-    struct lesson *lesson = the_lesson();
+    struct lesson *lesson = lesson_in("en");
     struct actions_context context = with_lesson(run, lesson);
     struct stage_state stage = stage_for(run);
     static const enum mode_choice order[] = {MODE_LESSON, MODE_LAB, MODE_SHOW, MODE_STAGE};
@@ -333,7 +326,7 @@ static void tab_goes_through_all_four_modes(void **state) {
 static void presenting_comes_back_to_the_mode_it_left(void **state) {
     (void)state;
     struct run *run = random_run(3, &small);
-    struct lesson *lesson = the_lesson();
+    struct lesson *lesson = lesson_in("en");
     struct actions_context context = with_lesson(run, lesson);
     struct stage_state stage = lesson_for(run, &context);
     stage = actions_apply(stage, ACTION_PRESENT, &context);
@@ -348,7 +341,7 @@ static void presenting_comes_back_to_the_mode_it_left(void **state) {
 // is answered on the way; PageUp leads back over the same steps.
 static void page_down_alone_walks_the_whole_lesson(void **state) {
     (void)state;
-    struct lesson *lesson = the_lesson();
+    struct lesson *lesson = lesson_in("en");
     for (uint64_t seed = 1; seed < 30; seed++) {
         struct run *run = random_run(seed, &small);
         struct actions_context context = with_lesson(run, lesson);
@@ -397,7 +390,7 @@ static void page_down_alone_walks_the_whole_lesson(void **state) {
 
 static void a_step_under_way_is_finished_before_the_next_one(void **state) {
     (void)state;
-    struct lesson *lesson = the_lesson();
+    struct lesson *lesson = lesson_in("en");
     struct run *run = random_run(7, &small);
     struct actions_context context = with_lesson(run, lesson);
     struct stage_state stage = lesson_for(run, &context);
@@ -415,7 +408,7 @@ static void a_step_under_way_is_finished_before_the_next_one(void **state) {
 
 static void chapters_of_the_lesson_begin_at_their_first_step(void **state) {
     (void)state;
-    struct lesson *lesson = the_lesson();
+    struct lesson *lesson = lesson_in("en");
     struct run *run = random_run(8, &small);
     struct actions_context context = with_lesson(run, lesson);
     struct stage_state stage = lesson_for(run, &context);
@@ -453,7 +446,7 @@ static void lab_turns_its_pages_and_stops_at_the_last(void **state) {
 
 static void a_line_of_the_log_is_a_direct_seek(void **state) {
     (void)state;
-    struct lesson *lesson = the_lesson();
+    struct lesson *lesson = lesson_in("en");
     for (uint64_t seed = 1; seed < 40; seed++) {
         struct run *run = random_run(seed, &small);
         struct actions_context context = with_lesson(run, lesson);
@@ -516,7 +509,7 @@ static void up_and_down_are_speed_where_nothing_can_have_the_focus(void **state)
 
 static void the_run_waits_until_both_guesses_are_set(void **state) {
     (void)state;
-    struct lesson *lesson = the_lesson();
+    struct lesson *lesson = lesson_in("en");
     struct run *run = random_run(8, &small);
     struct actions_context context = with_lesson(run, lesson);
     context.control_count = 3;
@@ -554,7 +547,7 @@ static void the_run_waits_until_both_guesses_are_set(void **state) {
 
 static void the_button_sets_both_guesses_and_then_asks_again(void **state) {
     (void)state;
-    struct lesson *lesson = the_lesson();
+    struct lesson *lesson = lesson_in("en");
     struct run *run = random_run(8, &small);
     struct actions_context context = with_lesson(run, lesson);
     context.control_count = 3;
@@ -572,7 +565,7 @@ static void the_button_sets_both_guesses_and_then_asks_again(void **state) {
 
 static void a_guess_that_is_left_is_no_guess(void **state) {
     (void)state;
-    struct lesson *lesson = the_lesson();
+    struct lesson *lesson = lesson_in("en");
     struct run *run = random_run(8, &small);
     struct actions_context context = with_lesson(run, lesson);
     struct stage_state stage = actions_apply(stage_for(run), ACTION_PREDICT, &context);
@@ -585,7 +578,7 @@ static void a_guess_that_is_left_is_no_guess(void **state) {
 
 static void without_a_model_there_is_no_prompt_to_type(void **state) {
     (void)state;
-    struct lesson *lesson = the_lesson();
+    struct lesson *lesson = lesson_in("en");
     struct run *run = random_run(8, &small);
     struct actions_context context = with_lesson(run, lesson);
     struct stage_state stage = stage_for(run);
@@ -602,7 +595,7 @@ static void without_a_model_there_is_no_prompt_to_type(void **state) {
 
 static void a_clicker_reads_a_long_text_to_its_end_before_the_next_step(void **state) {
     (void)state;
-    struct lesson *lesson = the_lesson();
+    struct lesson *lesson = lesson_in("en");
     struct run *run = random_run(8, &small);
     struct actions_context context = with_lesson(run, lesson);
     struct stage_state stage = lesson_for(run, &context);
@@ -629,7 +622,7 @@ static void a_clicker_reads_a_long_text_to_its_end_before_the_next_step(void **s
 
 static void a_step_waits_for_a_run_that_is_still_measured(void **state) {
     (void)state;
-    struct lesson *lesson = the_lesson();
+    struct lesson *lesson = lesson_in("en");
     struct run *run = random_run(8, &small);
     struct run prefix;
     run_prefix(&prefix, run, 0);
@@ -645,7 +638,7 @@ static void a_step_waits_for_a_run_that_is_still_measured(void **state) {
 
 static void the_glossary_opens_at_a_word_of_the_page(void **state) {
     (void)state;
-    struct lesson *lesson = the_lesson();
+    struct lesson *lesson = lesson_in("en");
     struct run *run = random_run(8, &small);
     struct actions_context context = with_lesson(run, lesson);
     context.first_term = 5;

@@ -8,25 +8,13 @@
 #include <cmocka.h>
 
 #include "app/state/guess.h"
-#include "compute/file/schedule.h"
+#include "tests/app/lesson/lesson_fixture.h"
 #include "tests/compute/run/random_run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { RUNS = 400, WHOLE = 1000000 };
-
-static struct run *lesson_run(const char *name, enum run_counting counting, int prompt,
-                              int answers) {
-    struct schedule schedule;
-    struct run *run = NULL;
-    char path[512], why[256];
-    snprintf(path, sizeof path, "%s/assets/schedules/%s.json", TOKENDRIP_SOURCE_DIR, name);
-    assert_true(schedule_load(&schedule, path, why));
-    assert_true(schedule_run(&run, &schedule, counting, prompt, answers, why));
-    schedule_clear(&schedule);
-    return run;
-}
 
 static void a_new_guess_is_off_with_its_knobs_in_the_middle(void **state) {
     (void)state;

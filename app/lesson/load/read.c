@@ -1,16 +1,19 @@
-// The reader of lesson files; form: assets/lessons/lesson.schema.json. Each value is
-// checked where it is read, and a reason names its line and column.
+// Reads lesson files; form: assets/lessons/lesson.schema.json. Each value is checked
+// where it is read, and a reason names the path to it ("chapters[1].steps[0].what").
+#include "app/lesson/load/load.h"
 #include "app/lesson/parts.h"
-#include "app/lesson/where.h"
-
+#include "app/lesson/text.h"
+#include "app/lesson/words.h"
 #include "compute/base/json_in.h"
+#include "compute/base/utf8.h"
 #include "compute/base/why.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-// Room for texts, in characters as written; a place counts for six.
+// Longest texts, in characters as written; a place counts as six.
 enum {
     MOST_NAME = 60,
     MOST_LANGUAGE = 12,
@@ -23,75 +26,83 @@ enum {
     MOST_TERM_TEXT = 200,
 };
 
+enum { PATH_DEPTH = 8, KEY_BYTES = 24, LIST_BYTES = 128 };
+
 struct reader {
     struct lesson *lesson;
-    const char *name, *json;
-    size_t bytes;
+    const char *name; // of the file
     char *why;
-    struct lesson_way way; // to the value being read
+    // The path to the value being read, with where it ends at each depth. The deepest
+    // has six parts: a case of a text of a step.
+    int depth;
+    size_t ends[PATH_DEPTH + 1];
+    char path[PATH_DEPTH * (KEY_BYTES + 1) + 1];
 };
 
-// --- Where we are, and what is wrong there ---
+// --- The path, and reasons ---
 
+// `key` NULL: item `index` of an array.
 static void enter(struct reader *reader, const char *key, int index) {
-    if (reader->way.depth < LESSON_WHERE_DEPTH) {
-        reader->way.steps[reader->way.depth].key = key;
-        reader->way.steps[reader->way.depth].index = index;
-    }
-    reader->way.depth++;
+    size_t from = reader->ends[reader->depth], room = sizeof reader->path - from;
+    char *at = reader->path + from;
+    if (key)
+        snprintf(at, room, "%s%.*s", from ? "." : "", (int)utf8_cut(key, strlen(key), KEY_BYTES),
+                 key);
+    else
+        snprintf(at, room, "[%d]", index);
+    reader->ends[++reader->depth] = from + strlen(at);
 }
 
 static void leave(struct reader *reader) {
-    reader->way.depth--;
-}
-
-// "chapters[1].steps[0].what: ", or "" at the outermost value.
-static void put_way(char *out, size_t bytes, const struct lesson_way *way) {
-    size_t used = 0;
-    out[0] = '\0';
-    for (int i = 0; i < way->depth && i < LESSON_WHERE_DEPTH && used < bytes; i++) {
-        const char *key = way->steps[i].key;
-        int wrote = key ? snprintf(out + used, bytes - used, "%s%.24s", i ? "." : "", key)
-                        : snprintf(out + used, bytes - used, "[%d]", way->steps[i].index);
-        used += (size_t)wrote;
-    }
-    if (used > 0 && used + 2 < bytes)
-        snprintf(out + used, bytes - used, ": ");
+    reader->path[reader->ends[--reader->depth]] = '\0';
 }
 
 static bool fail(const struct reader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 static bool fail(const struct reader *reader, const char *format, ...) {
-    char text[WHY_BYTES], way[80];
+    char text[WHY_BYTES];
     va_list args;
+    int used = snprintf(text, sizeof text, "%s%s", reader->path, reader->depth ? ": " : "");
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    vsnprintf(text + used, sizeof text - (size_t)used, format, args);
     va_end(args);
     for (char *c = text; *c; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7f)
             *c = ' ';
-    struct lesson_way seen = reader->way;
-    if (seen.depth > LESSON_WHERE_DEPTH)
-        seen.depth = LESSON_WHERE_DEPTH;
-    struct lesson_where where = lesson_where_is(reader->json, reader->bytes, &seen);
-    put_way(way, sizeof way, &seen);
-    for (char *c = way; *c; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            *c = ' ';
-    return why_set(reader->why, "%s:%d:%d: %s%s", jsonin_short(reader->name), where.line,
-                   where.column, way, text);
+    return why_set(reader->why, "%s: %s", jsonin_short(reader->name), text);
+}
+
+// --- Names ---
+
+// Index of a name, -1 = none.
+static int index_of(const char *const *names, int count, const char *name) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+// All of them in one line, for a reason.
+static const char *join(char out[LIST_BYTES], const char *const *names, int count,
+                        const char *between) {
+    int used = 0;
+    for (int i = 0; i < count; i++)
+        used += snprintf(out + used, LIST_BYTES - (size_t)used, "%s%s", i ? between : "", names[i]);
+    return out;
+}
+
+// The index of the text `json` among names; -1 with the reason where it is none of them.
+static int read_choice(struct reader *reader, const json_t *json, const char *const *names,
+                       int count) {
+    char list[LIST_BYTES];
+    int index = json_is_string(json) ? index_of(names, count, json_string_value(json)) : -1;
+    if (index < 0)
+        fail(reader, "must be one of %s", join(list, names, count, ", "));
+    return index;
 }
 
 // --- Values of a type ---
-
-static bool is_one_of(const char *name, const char *list) {
-    size_t length = strlen(name);
-    for (const char *at = list; length > 0 && (at = strstr(at, name)); at += length)
-        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
-            return true;
-    return false;
-}
 
 // `what` is "a chapter", `known` its fields, parted by spaces.
 static bool refuse_unknown(struct reader *reader, json_t *json, const char *what,
@@ -99,7 +110,7 @@ static bool refuse_unknown(struct reader *reader, json_t *json, const char *what
     const char *key = NULL;
     json_t *value = NULL;
     json_object_foreach(json, key, value) {
-        if (is_one_of(key, known))
+        if (lesson_text_lists(known, key))
             continue;
         enter(reader, key, 0);
         return fail(reader, "no such field; %s has %s", what, known);
@@ -144,16 +155,6 @@ static const char *const when_names[WHENS] = {
     [WHEN_CHARGED] = "charged", [WHEN_ENGINE] = "engine",     [WHEN_BYTES] = "bytes",
     [WHEN_GOING] = "going",     [WHEN_OPEN] = "open",         [WHEN_LAST] = "last",
     [WHEN_FAILED] = "failed",   [WHEN_ELSE] = "else"};
-static const char all_whens[] =
-    "lesson measured modelled charged engine bytes open last failed else";
-
-// Index of a name, -1 = none. Empty names are never found.
-static int index_of(const char *const *names, int count, const char *name) {
-    for (int i = 0; i < count; i++)
-        if (names[i] && strcmp(names[i], name) == 0)
-            return i;
-    return -1;
-}
 
 static bool read_string(struct reader *reader, const json_t *json,
                         const struct lesson_text_rule *rule, const char **out) {
@@ -168,6 +169,7 @@ static bool read_string(struct reader *reader, const json_t *json,
 static bool read_variants(struct reader *reader, json_t *json, const struct lesson_text_rule *rule,
                           struct lesson_text *out) {
     const char *key = NULL;
+    char list[LIST_BYTES];
     json_t *value = NULL;
     out->count = 0;
     if (!json_is_object(json)) {
@@ -179,7 +181,7 @@ static bool read_variants(struct reader *reader, json_t *json, const struct less
         int when = index_of(when_names, WHENS, key);
         enter(reader, key, 0);
         if (when < 0)
-            return fail(reader, "no such case; there are %s", all_whens);
+            return fail(reader, "no such case; there are %s", join(list, when_names, WHENS, " "));
         if (out->count == LESSON_MAX_VARIANTS)
             return fail(reader, "is one case too many: at most %d", LESSON_MAX_VARIANTS);
         if (out->count > 0 && out->variants[out->count - 1].when == WHEN_ELSE)
@@ -207,7 +209,7 @@ static bool read_text(struct reader *reader, const json_t *json, const char *key
 // A text without places and cases.
 static bool read_plain(struct reader *reader, const json_t *json, const char *key, int most,
                        const char **out) {
-    struct lesson_text_rule rule = {.most_chars = most, .extra = ""};
+    struct lesson_text_rule rule = {.most_chars = most};
     json_t *value = enter_member(reader, json, key);
     if (!value || !read_string(reader, value, &rule, out))
         return false;
@@ -215,18 +217,11 @@ static bool read_plain(struct reader *reader, const json_t *json, const char *ke
     return true;
 }
 
-static bool knows_word(const void *glossary, const char *word) {
-    return lesson_find_term(glossary, word) >= 0;
-}
-
+// A text with the run's values; with `has_terms` also with words of the glossary and new
+// lines.
 static struct lesson_text_rule text_rule(const struct reader *reader, int most, bool has_terms) {
-    return (struct lesson_text_rule){.most_chars = most,
-                                     .extra = "",
-                                     .has_terms = has_terms,
-                                     .has_values = true,
-                                     .has_lines = has_terms,
-                                     .knows_word = knows_word,
-                                     .glossary = reader->lesson};
+    return (struct lesson_text_rule){
+        .most_chars = most, .extra = "", .glossary = has_terms ? reader->lesson : NULL};
 }
 
 // --- Glossary and words ---
@@ -301,12 +296,10 @@ static bool read_shows(struct reader *reader, const json_t *json, unsigned *out)
     if (!list)
         return false;
     for (size_t i = 0; i < json_array_size(list); i++) {
-        const char *name = json_string_value(json_array_get(list, i));
-        int index = name ? index_of(show_names, SHOWS, name) : -1;
         enter(reader, NULL, (int)i);
+        int index = read_choice(reader, json_array_get(list, i), show_names, SHOWS);
         if (index < 0)
-            return fail(reader,
-                        "must be one of prompt, answer, counting, split, parties, bars, anatomy");
+            return false;
         *out |= 1u << index;
         leave(reader);
     }
@@ -314,18 +307,17 @@ static bool read_shows(struct reader *reader, const json_t *json, unsigned *out)
     return true;
 }
 
+static const char *const anchor_names[ANCHORS] = {
+    [ANCHOR_REQUEST] = "request",     [ANCHOR_IN_PREFILL] = "in_prefill",
+    [ANCHOR_PREFILL] = "prefill",     [ANCHOR_FIRST_TOKEN] = "first_token",
+    [ANCHOR_IN_DECODE] = "in_decode", [ANCHOR_FIRST_DECODE] = "first_decode",
+    [ANCHOR_MIDDLE] = "middle",       [ANCHOR_END] = "end"};
+
 static bool read_anchor(struct reader *reader, const json_t *json, enum lesson_anchor *out) {
-    static const char *const names[ANCHORS] = {"request",     "in_prefill", "prefill",
-                                               "first_token", "in_decode",  "first_decode",
-                                               "middle",      "end"};
     json_t *value = enter_member(reader, json, "at");
-    if (!value)
-        return false;
-    const char *name = json_string_value(value);
-    int index = name ? index_of(names, ANCHORS, name) : -1;
+    int index = value ? read_choice(reader, value, anchor_names, ANCHORS) : -1;
     if (index < 0)
-        return fail(reader, "must be one of request, in_prefill, prefill, first_token, in_decode, "
-                            "first_decode, middle, end");
+        return false;
     *out = (enum lesson_anchor)index;
     leave(reader);
     return true;
@@ -370,13 +362,15 @@ static bool read_own_steps(struct reader *reader, const json_t *json, struct les
 
 static bool read_event_steps(struct reader *reader, const json_t *json,
                              struct lesson_chapter *out) {
-    static const char *const names[KINDS] = {"request", "chunk",  "prefill",
-                                             "charged", "decode", "last"};
+    static const char *const names[KINDS] = {
+        [KIND_REQUEST] = "request", [KIND_CHUNK] = "chunk",   [KIND_PREFILL] = "prefill",
+        [KIND_CHARGED] = "charged", [KIND_DECODE] = "decode", [KIND_LAST] = "last"};
+    char known[LIST_BYTES];
     json_t *steps = enter_member(reader, json, "steps");
     if (!steps ||
         !need_object(reader, steps, "an object by kind of event, since it follows the run") ||
         !refuse_unknown(reader, steps, "a chapter that follows the run",
-                        "request chunk prefill charged decode last"))
+                        join(known, names, KINDS, " ")))
         return false;
     for (int kind = 0; kind < KINDS; kind++) {
         json_t *step = enter_member(reader, steps, names[kind]);
@@ -433,17 +427,70 @@ static bool read_chapters(struct reader *reader, const json_t *root) {
 
 // --- The whole ---
 
-bool lesson_parse(struct lesson *out, const char *name, const char *json, size_t bytes, char *why) {
-    struct reader reader = {.lesson = out, .name = name, .json = json, .bytes = bytes, .why = why};
-    out->json = jsonin_parse(name, json, bytes, 1, why);
-    if (!out->json)
-        return false;
+// Adds each `[shown|word]` of a text to the forms of the glossary's words.
+static bool add_forms(struct lesson *lesson, const char *text) {
+    for (const char *at = strchr(text, '['); at; at = strchr(at + 1, '[')) {
+        size_t shown = strcspn(at + 1, "[]|"), bytes = strcspn(at + 1 + shown, "]");
+        int term = at[1 + shown] == '|' && at[1 + shown + bytes] == ']'
+                       ? lesson_term_named(lesson, at + 2 + shown, bytes - 1)
+                       : -1;
+        if (term < 0)
+            continue;
+        size_t count = (size_t)lesson->form_count;
+        struct lesson_form *forms = realloc(lesson->forms, (count + 1) * sizeof *forms);
+        if (!forms)
+            return false;
+        lesson->forms = forms;
+        forms[lesson->form_count++] = (struct lesson_form){at + 1, shown, term};
+    }
+    return true;
+}
+
+// In every text of the file.
+static bool find_forms(struct lesson *lesson, json_t *json) {
+    const char *key;
+    json_t *part;
+    size_t index;
+    bool is_done = !json_is_string(json) || add_forms(lesson, json_string_value(json));
+    if (json_is_object(json)) {
+        json_object_foreach(json, key, part) is_done = is_done && find_forms(lesson, part);
+    }
+    if (json_is_array(json)) {
+        json_array_foreach(json, index, part) is_done = is_done && find_forms(lesson, part);
+    }
+    return is_done;
+}
+
+static bool read_lesson(struct reader *reader, json_t *json) {
+    struct lesson *out = reader->lesson;
     // The glossary comes first: texts are checked against it.
-    return need_object(&reader, out->json, "a lesson") &&
-           refuse_unknown(&reader, out->json, "a lesson",
+    return need_object(reader, json, "a lesson") &&
+           refuse_unknown(reader, json, "a lesson",
                           "$schema comment name language words glossary chapters") &&
-           read_plain(&reader, out->json, "name", MOST_NAME, &out->name) &&
-           read_plain(&reader, out->json, "language", MOST_LANGUAGE, &out->language) &&
-           read_glossary(&reader, out->json) && read_words(&reader, out->json) &&
-           read_chapters(&reader, out->json);
+           read_plain(reader, json, "name", MOST_NAME, &out->name) &&
+           read_plain(reader, json, "language", MOST_LANGUAGE, &out->language) &&
+           read_glossary(reader, json) &&
+           (find_forms(out, json) || fail(reader, "no memory for the lesson")) &&
+           read_words(reader, json) && read_chapters(reader, json);
+}
+
+struct lesson *lesson_parse(const char *name, const char *json, size_t bytes, char why[256]) {
+    struct lesson *lesson = calloc(1, sizeof *lesson);
+    struct reader reader = {.lesson = lesson, .name = name, .why = why};
+    if (!lesson)
+        fail(&reader, "no memory for the lesson");
+    else
+        lesson->json = jsonin_parse(name, json, bytes, 1, why);
+    if (lesson && lesson->json && read_lesson(&reader, lesson->json))
+        return lesson;
+    lesson_destroy(lesson);
+    return NULL;
+}
+
+void lesson_destroy(struct lesson *lesson) {
+    if (!lesson)
+        return;
+    json_decref(lesson->json);
+    free(lesson->forms);
+    free(lesson);
 }

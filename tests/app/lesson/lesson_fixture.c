@@ -1,0 +1,37 @@
+// See lesson_fixture.h.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/app/lesson/lesson_fixture.h"
+
+#include "compute/file/schedule.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct lesson *lesson_in(const char *language) {
+    char path[512], why[256];
+    bool is_first = strcmp(language, "en") == 0;
+    struct lesson *lesson = NULL;
+    snprintf(path, sizeof path, "%s/assets/lessons/two-stages%s%s.json", TOKENDRIP_SOURCE_DIR,
+             is_first ? "" : ".", is_first ? "" : language);
+    if (!lesson_load(&lesson, path, why))
+        fail_msg("%s", why);
+    return lesson;
+}
+
+struct run *lesson_run(const char *name, enum run_counting counting, int prompt, int answers) {
+    char path[512], why[256];
+    struct schedule schedule;
+    struct run *run = NULL;
+    snprintf(path, sizeof path, "%s/assets/schedules/%s.json", TOKENDRIP_SOURCE_DIR, name);
+    if (!schedule_load(&schedule, path, why) ||
+        !schedule_run(&run, &schedule, counting, prompt, answers, why))
+        fail_msg("%s", why);
+    schedule_clear(&schedule);
+    return run;
+}
