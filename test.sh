@@ -49,5 +49,6 @@ ctest --test-dir build-asan --output-on-failure -j "$jobs" -L unit || failed=1
 say "tests under the thread sanitizer"
 ctest --test-dir build-tsan --output-on-failure -j "$jobs" -L threads || failed=1
 say "all tests, release build"
-ctest --test-dir build --output-on-failure -j "$jobs" || failed=1
+# Windows mostly wait: two more at a time than there are processors.
+ctest --test-dir build --output-on-failure -j "$((jobs + 2))" || failed=1
 exit "$failed"

@@ -181,6 +181,9 @@ bool window_open(struct window **out, const struct window_opts *opts, struct tex
     return false;
 }
 
+// Once a window was open, SDL's video stays on until the process ends. SDL wakes itself up through a second
+// connection to the X server; if the server takes such a message after the window is
+// gone, closing that connection reports it and Xlib ends the program with exit code 1.
 void window_close(struct window *window) {
     if (!window)
         return;
@@ -188,7 +191,7 @@ void window_close(struct window *window) {
     SDL_FreeSurface(window->shadow);
     if (window->window)
         SDL_DestroyWindow(window->window);
-    if (window->has_video)
+    else if (window->has_video)
         SDL_QuitSubSystem(SDL_INIT_VIDEO);
     free(window);
 }

@@ -20,7 +20,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 import xwindow  # noqa: E402
 
-PROGRAM = os.path.abspath(sys.argv[1])
+PROGRAM = xwindow.PROGRAM = os.path.abspath(sys.argv[1])
 ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 7
 
 
@@ -42,7 +42,7 @@ def measured_tpot_ns():
 
 
 def paused_percent(display):
-    window = xwindow.Window(display, PROGRAM, "--clock", "lesson")
+    window = xwindow.Window(display, "--clock", "lesson")
     window.key("space")
     window.settled()
     ticks = window.cpu_ticks()
@@ -52,17 +52,14 @@ def paused_percent(display):
     return 100 * used / os.sysconf("SC_CLK_TCK") / 10
 
 
-display = xwindow.Display()
 first_ms, with_window, without = [], [], []
-try:
+with xwindow.Display() as display:
     for _ in range(ROUNDS):
         start_ns, trace = traced(display, "--size", "1280x720", seconds=3)
         first_ms.append((trace["first_frame_ns"] - start_ns) / 1e6)
         with_window.append(trace["shown_tpot_ns"])
         without.append(measured_tpot_ns())
     percent = paused_percent(display)
-finally:
-    display.close()
 print(json.dumps({
     "bench": "window",
     "rounds": ROUNDS,

@@ -2,35 +2,17 @@
 keyboard, and again with PageDown alone as a clicker does; then Lab, the log, the
 glossary, the guesses, an own prompt, the mouse, and what is remembered.
 
-    walk_test.py TOKENDRIP
-
-`--describe` says on standard output where the window is. Exit 77 where there is no Xvfb
-or xdotool.
+`--describe` says on standard output where the window is.
 """
 import json
 import os
 import subprocess
-import sys
 import time
 
 import xwindow
+from xwindow import check
 
-PROGRAM = os.path.abspath(sys.argv[1])
 LESSONS = os.path.join(os.environ["SOURCE_DIR"], "assets", "lessons")
-if xwindow.missing:
-    print("skipped: not installed: " + " ".join(xwindow.missing))
-    sys.exit(77)
-
-checks = 0
-
-
-def check(truth, what):
-    global checks
-    checks += 1
-    if not truth:
-        print(f"FAILED: {what}")
-        sys.exit(1)
-    print(f"ok: {what}")
 
 
 def steps_of(name):
@@ -55,7 +37,7 @@ def say_until(window, count, key, most=120):
 
 
 def walk(display, key, back):
-    window = xwindow.Window(display, PROGRAM, "--mode", "lesson", "--clock", "lesson", "--fresh",
+    window = xwindow.Window(display, "--mode", "lesson", "--clock", "lesson", "--fresh",
                             "--describe", "--size", "1280x800")
     total = sum(steps_of("two-stages.json"))
     time.sleep(1)
@@ -80,7 +62,7 @@ def walk(display, key, back):
 
 
 def open_panels(display):
-    window = xwindow.Window(display, PROGRAM, "--clock", "lesson", "--fresh", "--describe",
+    window = xwindow.Window(display, "--clock", "lesson", "--fresh", "--describe",
                             "--size", "1280x800")
     window.key("space", "Home", "Next", "Next", "Next")
     stage = window.settled()
@@ -106,7 +88,7 @@ def open_panels(display):
 
 
 def use_lab(display):
-    window = xwindow.Window(display, PROGRAM, "--mode", "lab", "--fresh", "--size", "1280x800")
+    window = xwindow.Window(display, "--mode", "lab", "--fresh", "--size", "1280x800")
     time.sleep(6)
     lab = window.screen()
     window.key("Next", wait=1)
@@ -130,7 +112,7 @@ def use_lab(display):
 
 
 def own_prompt(display):
-    window = xwindow.Window(display, PROGRAM, "--fresh", "--size", "1280x800", "--speed", "1/1000000")
+    window = xwindow.Window(display, "--fresh", "--size", "1280x800", "--speed", "1/1000000")
     time.sleep(4)
     window.key("space", "e", wait=0.6)
     before = window.settled()
@@ -151,7 +133,7 @@ def own_prompt(display):
 
 
 def remembers(display):
-    window = xwindow.Window(display, PROGRAM, "--clock", "lesson", "--size", "1280x800")
+    window = xwindow.Window(display, "--clock", "lesson", "--size", "1280x800")
     window.key("t", "Tab", wait=0.8)
     window.key("Next", "Next", wait=0.5)
     check(window.quit() == 0, "a theme and a mode chosen, and quit")
@@ -160,11 +142,11 @@ def remembers(display):
         state = json.load(file)
     check(state["mode"] == "lesson" and state["theme"] == "projector", f"they are remembered: {state}")
     check(state["clock"] == "measured", "what only the command line said is not")
-    again = xwindow.Window(display, PROGRAM, "--clock", "lesson", "--size", "1280x800")
+    again = xwindow.Window(display, "--clock", "lesson", "--size", "1280x800")
     time.sleep(1)
     one = again.settled()
     check(again.quit() == 0, "the next start")
-    fresh = xwindow.Window(display, PROGRAM, "--clock", "lesson", "--size", "1280x800", "--fresh")
+    fresh = xwindow.Window(display, "--clock", "lesson", "--size", "1280x800", "--fresh")
     time.sleep(1)
     fresh.key("space", "Home")
     check(fresh.settled() != one, "--fresh looks as if it were the first time")
@@ -173,14 +155,34 @@ def remembers(display):
         check(json.load(file) == state, "of what is remembered")
 
 
-display = xwindow.Display()
-try:
-    walk(display, "Right", "Left")
-    walk(display, "Next", "Prior")
-    open_panels(display)
-    use_lab(display)
-    own_prompt(display)
-    remembers(display)
-finally:
-    display.close()
-print(f"{checks} passed, 0 failed")
+def piece_keyboard():
+    with xwindow.Display() as display:
+        walk(display, "Right", "Left")
+
+
+def piece_clicker():
+    with xwindow.Display() as display:
+        walk(display, "Next", "Prior")
+
+
+def piece_panels():
+    with xwindow.Display() as display:
+        open_panels(display)
+
+
+def piece_lab():
+    with xwindow.Display() as display:
+        use_lab(display)
+
+
+def piece_prompt():
+    with xwindow.Display() as display:
+        own_prompt(display)
+
+
+def piece_memory():
+    with xwindow.Display() as display:
+        remembers(display)
+
+
+xwindow.main(globals())

@@ -1,15 +1,42 @@
 """A window of tokendrip on an X server of our own: keys in, screens out.
 
-Needs Xvfb, openbox, xdotool and xwd; `missing` names those that are not there.
+A test file has one function a piece, named piece_NAME, and calls `main`; every piece
+has a display of its own, so that pieces run side by side. Needs Xvfb, openbox,
+xdotool and xwd; where one is missing the exit code is 77.
 """
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 import zlib
 
-missing = [tool for tool in ("Xvfb", "xdotool", "xwd", "openbox") if not shutil.which(tool)]
+PROGRAM = os.environ.get("TOKENDRIP", os.path.abspath("build/tokendrip"))
+checks = 0
+
+
+def check(truth, what):
+    global checks
+    checks += 1
+    if not truth:
+        print(f"FAILED: {what}")
+        sys.exit(1)
+    print(f"ok: {what}", flush=True)
+
+
+def main(functions):
+    """Runs the pieces named on the command line, or all of them."""
+    missing = [tool for tool in ("Xvfb", "xdotool", "xwd", "openbox") if not shutil.which(tool)]
+    if missing:
+        print("skipped: not installed: " + " ".join(missing))
+        sys.exit(77)
+    prefix = "piece_"
+    pieces = {name[len(prefix):]: function for name, function in functions.items()
+              if name.startswith(prefix)}
+    for name in sys.argv[1:] or pieces:
+        pieces[name]()
+    print(f"{checks} passed, 0 failed")
 
 
 class Display:
@@ -39,19 +66,23 @@ class Display:
                                             stderr=subprocess.DEVNULL)
             time.sleep(0.5)
 
-    def close(self):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
         for process in (self.manager, self.server):
             if process:
                 process.terminate()
                 process.wait()
+        shutil.rmtree(self.state, ignore_errors=True)
 
 
 class Window:
-    def __init__(self, display, program, *args):
+    def __init__(self, display, *args):
         self.display = display
         self.folder = tempfile.mkdtemp()
         self.said = open(os.path.join(self.folder, "said.txt"), "wb")
-        self.process = subprocess.Popen([program, *args], env=display.env, cwd=self.folder,
+        self.process = subprocess.Popen([PROGRAM, *args], env=display.env, cwd=self.folder,
                                         stdout=self.said, stderr=subprocess.PIPE)
         self.id = self.find()
 
@@ -121,5 +152,7 @@ class Window:
                        stderr=subprocess.DEVNULL)
         subprocess.run(["xdotool", "keyup", "q", "keyup", "ctrl"], env=self.display.env)
         code = self.process.wait(timeout=5)
+        if code != 0:
+            print(f"exit code {code}: {self.process.stderr.read().decode()}")
         shutil.rmtree(self.folder, ignore_errors=True)
         return code
