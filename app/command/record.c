@@ -5,6 +5,7 @@
 
 #include "app/picture/frame.h"
 #include "app/runs/exhibit.h"
+#include "compute/base/num.h"
 #include "compute/base/progress.h"
 #include "compute/base/signals.h"
 #include "compute/base/why.h"
@@ -130,7 +131,7 @@ void record_still_name(char *out, size_t bytes, const struct run *run, int event
 
 // --- The film ---
 
-struct film {
+struct recording {
     struct record_plan plan;
     struct exhibit exhibit;  // owned
     struct text *text;       // owned
@@ -144,7 +145,7 @@ struct film {
     int64_t frames;   // done
 };
 
-static void close_film(struct film *film) {
+static void close_film(struct recording *film) {
     char ignored[256];
     sink_close(film->sink, false, ignored);
     surface_destroy(film->surface);
@@ -154,12 +155,12 @@ static void close_film(struct film *film) {
 }
 
 // A chapter with steps of its own gives a still a step.
-static bool has_own_steps(const struct film *film) {
+static bool has_own_steps(const struct recording *film) {
     const struct lesson *lesson = film->exhibit.lesson;
     return lesson && !lesson_follows_run(lesson, film->stage.place.chapter);
 }
 
-static bool check_chapter(struct film *film, const struct options *options, char *why) {
+static bool check_chapter(struct recording *film, const struct options *options, char *why) {
     const struct lesson *lesson = film->exhibit.lesson;
     if (!lesson)
         return true;
@@ -170,7 +171,7 @@ static bool check_chapter(struct film *film, const struct options *options, char
 }
 
 // Opens everything that can refuse, cheapest first, the run last.
-static bool open_film(struct film *film, const struct options *options, char *why) {
+static bool open_film(struct recording *film, const struct options *options, char *why) {
     struct record_plan *plan = &film->plan;
     if (!record_plan_picture(plan, options, why))
         return false;
@@ -198,7 +199,7 @@ static bool open_film(struct film *film, const struct options *options, char *wh
 }
 
 // What a window with these options would have chosen.
-static void set_stage(struct film *film, const struct options *options) {
+static void set_stage(struct recording *film, const struct options *options) {
     struct stage_state *stage = &film->stage;
     stage->playhead.rate = film->plan.rate;
     stage->landed_ns = INT64_MIN;
@@ -214,44 +215,37 @@ static void set_stage(struct film *film, const struct options *options) {
     stage->guess = guess_new();
 }
 
-// The surface then shows the moment. A frame with the commands of the one before
-// has its pixels too.
-static void draw_moment(struct film *film, int64_t t_ns) {
+// As far as the sliders go: what was measured, and at least the run itself.
+static void put_lengths(struct at_hand *at, const struct exhibit *exhibit) {
+    const struct run_info *info = &exhibit->run->info;
+    int sweep_prompt = exhibit->work.longest;
+    int sweep_answer = sweep_prompt > 0 ? SOURCE_ANSWER_LIMIT : 0; // the map's other side
+    at->longest_prompt =
+        max_int(max_int(exhibit->longest_prompt, sweep_prompt), info->prompt_tokens);
+    at->longest_answer =
+        max_int(max_int(exhibit->longest_answer, sweep_answer), info->answer_limit);
+    at->can_move = true;
+}
+
+static void compose(struct recording *film, int64_t t_ns) {
     const struct exhibit *exhibit = &film->exhibit;
-    const struct labwork *work = &exhibit->work;
-    const struct run *run = exhibit->run;
-    int longest_prompt = exhibit->longest_prompt, longest_answer = exhibit->longest_answer;
-    if (longest_prompt < work->longest)
-        longest_prompt = work->longest;
-    if (work->longest > 0 && longest_answer < SOURCE_ANSWER_LIMIT)
-        longest_answer = SOURCE_ANSWER_LIMIT; // the map's other side
-    if (longest_prompt < run->info.prompt_tokens)
-        longest_prompt = run->info.prompt_tokens;
-    if (longest_answer < run->info.answer_limit)
-        longest_answer = run->info.answer_limit;
-    struct frame_source source = {
-        .stage = &film->stage,
-        .run = run,
-        .t_ns = t_ns,
-        .is_film = true,
+    bool has_engine = exhibit->longest_prompt > 0; // else the run comes from a file or a rule
+    struct at_hand at = labwork_at_hand(&exhibit->work, exhibit->run, exhibit->lesson, has_engine);
+    struct frame_target target = {
         .width_px = film->plan.width_px,
         .height_px = film->plan.height_px,
+        .is_film = true,
         .text = film->text,
-        .panel = {.lesson = exhibit->lesson,
-                  .longest_prompt = longest_prompt,
-                  .longest_answer = longest_answer,
-                  .can_measure = true},
-        .lab = {.kept = work->kept,
-                .kept_name = work->kept_name,
-                .uncached = work->uncached,
-                .sweep = &work->sweep,
-                .floors = work->floors.is_measured ? &work->floors : NULL,
-                .longest_sweep = work->longest,
-                .trouble = work->trouble[0] ? work->trouble : NULL,
-                .longest_prompt = longest_prompt,
-                .longest_answer = longest_answer},
     };
-    frame_compose(film->frame, &source);
+    at.t_ns = t_ns;
+    put_lengths(&at, exhibit);
+    frame_compose(film->frame, &at, &film->stage, &target);
+}
+
+// The surface then shows the moment. A frame with the commands of the one before
+// has its pixels too.
+static void draw_moment(struct recording *film, int64_t t_ns) {
+    compose(film, t_ns);
     int dropped = film->frame->scene.dropped + film->frame->view.dropped;
     if (dropped > film->most_dropped)
         film->most_dropped = dropped;
@@ -263,7 +257,7 @@ static void draw_moment(struct film *film, int64_t t_ns) {
     film->has_drawn = true;
 }
 
-static bool put_frame(struct film *film, const char *name, char *why) {
+static bool put_frame(struct recording *film, const char *name, char *why) {
     struct sink_frame frame = {.index = film->frames, .name = name};
     frame.bgra = surface_pixels(film->surface, &frame.pitch_bytes);
     if (!sink_put(film->sink, &frame, why))
@@ -273,7 +267,7 @@ static bool put_frame(struct film *film, const char *name, char *why) {
 }
 
 // Frame `n` of the plan: where the three kinds differ.
-static bool record_frame(struct film *film, int64_t n, char *why) {
+static bool record_frame(struct recording *film, int64_t n, char *why) {
     const struct record_plan *plan = &film->plan;
     char name[96] = "";
     int64_t t_ns = plan->last_ns;
@@ -296,7 +290,7 @@ static bool record_frame(struct film *film, int64_t n, char *why) {
 }
 
 // False: a frame failed. Ends early, and true, when asked to stop.
-static bool record_frames(struct film *film, bool quiet, char *why) {
+static bool record_frames(struct recording *film, bool quiet, char *why) {
     struct progress progress = progress_start(quiet);
     int64_t count = film->plan.frame_count;
     int64_t percent = -1;
@@ -313,7 +307,7 @@ static bool record_frames(struct film *film, bool quiet, char *why) {
     return ok;
 }
 
-static void say_saved(const struct film *film, const struct options *options) {
+static void say_saved(const struct recording *film, const struct options *options) {
     const struct record_plan *plan = &film->plan;
     // Standard output may be the film itself.
     FILE *out = strcmp(options->operand, "-") == 0 ? stderr : stdout;
@@ -333,7 +327,7 @@ static void say_saved(const struct film *film, const struct options *options) {
 }
 
 // Closes the sink in every case, keeping what there is unless there is nothing.
-static bool finish_film(struct film *film, const struct options *options, bool ok, char *why) {
+static bool finish_film(struct recording *film, const struct options *options, bool ok, char *why) {
     struct sink *sink = film->sink;
     film->sink = NULL;
     if (ok && film->frames == 0) {
@@ -348,7 +342,7 @@ static bool finish_film(struct film *film, const struct options *options, bool o
 }
 
 int record_command(const struct options *options, char why[256]) {
-    struct film film = {0};
+    struct recording film = {0};
     bool ok = open_film(&film, options, why);
     if (ok) {
         if (!options->is_quiet && sink_note(film.sink)[0])

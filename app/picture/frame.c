@@ -27,44 +27,41 @@ static int64_t open_scale_ns(int64_t end_ns) {
     return end_ns > 0 ? scene_rung_ns(end_ns + end_ns / 4) : 0;
 }
 
-static void fill_view(struct frame *frame, const struct frame_source *source, int64_t t_ns) {
-    const struct stage_state *stage = source->stage;
-    const struct run *run = source->run;
+static void fill_view(struct frame *frame, const struct at_hand *at,
+                      const struct stage_state *stage) {
+    const struct run *run = at->run;
     if (!run) {
         view_clear(&frame->view);
         return;
     }
     struct scene_options options = scene_options_for(run, stage->playhead.rate);
-    options.landed_ns = stage->is_calm ? t_ns : stage->landed_ns;
-    options.is_live = source->is_live;
-    options.is_measuring = source->is_measuring;
+    options.landed_ns = stage->is_calm ? at->t_ns : stage->landed_ns;
+    options.is_live = at->is_live;
+    options.is_measuring = at->is_measuring;
     options.guess_ns = stage->guess.stage == GUESS_SET ? guess_ttft_ns(&stage->guess, run) : -1;
     options.guess_decode_ppm = stage->guess.decode_ppm;
     if (run->state == RUN_OPEN)
         options.scale_ns = open_scale_ns(run_end_ns(run));
     frame->scale_ns = options.scale_ns;
-    scene_at(&frame->view, run, t_ns, &options);
+    scene_at(&frame->view, run, at->t_ns, &options);
 }
 
-static enum layout_mode layout_mode(const struct frame_source *source) {
-    if (source->stage->mode == MODE_SHOW)
-        return LAYOUT_SHOW;
-    return source->is_film ? LAYOUT_FILM : LAYOUT_STAGE;
-}
-
-static void make_layout(struct frame *frame, const struct frame_source *source) {
+static void make_layout(struct frame *frame, const struct stage_state *stage,
+                        const struct frame_target *target, bool has_run) {
     const struct view *view = &frame->view;
     struct layout_input input = {
-        .width_px = source->width_px,
-        .height_px = source->height_px,
-        .text_step = source->stage->text_step,
-        .mode = layout_mode(source),
+        .width_px = target->width_px,
+        .height_px = target->height_px,
+        .text_step = stage->text_step,
+        .mode = stage->mode == MODE_SHOW ? LAYOUT_SHOW
+                : target->is_film        ? LAYOUT_FILM
+                                         : LAYOUT_STAGE,
         .layers = 1,
         .prompt_tokens = 1,
         .columns = 1,
         .answer_limit = 1,
     };
-    if (source->run) {
+    if (has_run) {
         input.layers = view->layers;
         input.prompt_tokens = view->prompt_tokens;
         input.columns = view->columns;
@@ -79,89 +76,65 @@ static void make_layout(struct frame *frame, const struct frame_source *source) 
     layout_make(&frame->layout, &input);
 }
 
-static void fill_panel(struct frame *frame, const struct frame_source *source, int64_t t_ns) {
-    const struct stage_state *stage = source->stage;
-    frame->panel_source = source->panel;
-    struct panel_source *panel = &frame->panel_source;
-    panel->run = source->run;
-    panel->t_ns = t_ns;
-    panel->side = stage->side;
-    panel->place = stage->place;
-    panel->focus = stage->focus;
-    panel->list_focus = stage->list_focus;
-    panel->guess = &stage->guess;
-    panel->prompt_tokens = stage->prompt_tokens;
-    panel->answer_tokens = stage->answer_tokens;
-    panel_fill(&frame->panel, panel);
+static void compose_panel(struct frame *frame, const struct at_hand *at,
+                          const struct stage_state *stage) {
+    panel_fill(&frame->panel, at, stage);
+    frame->line_count = panel_lines(at, stage->side);
     frame->scroll_most = paint_panel_scroll_most(&frame->paint, &frame->panel);
-    frame->panel.block_scroll =
-        stage->scroll < frame->scroll_most ? stage->scroll : frame->scroll_most;
+    frame->panel.block_scroll = min_int(stage->scroll, frame->scroll_most);
+    frame->panel_cut = paint_panel(&frame->scene, &frame->paint, &frame->panel);
 }
 
-static void fill_lab(struct frame *frame, const struct frame_source *source, int64_t t_ns) {
-    const struct stage_state *stage = source->stage;
-    struct lab_source lab = source->lab;
-    lab.run = source->run;
-    lab.t_ns = t_ns;
-    lab.is_measuring = source->is_measuring;
-    lab.prompt_tokens = stage->prompt_tokens;
-    lab.answer_tokens = stage->answer_tokens;
-    lab.page = stage->page;
-    lab.focus = stage->focus;
-    lab.plot_focus = -1;
-    lab_fill(&frame->lab, &lab);
-}
-
-void frame_compose(struct frame *frame, const struct frame_source *source) {
-    const struct stage_state *stage = source->stage;
-    int64_t t_ns = source->t_ns;
-    if (source->run)
-        t_ns = moment_ns(source->run, t_ns, stage->is_calm);
-    frame->is_lab = stage->mode == MODE_LAB && source->run;
-    frame->has_panel = source->run && has_panel(stage, source->panel.lesson);
-    fill_view(frame, source, t_ns);
-    make_layout(frame, source);
+void frame_compose(struct frame *frame, const struct at_hand *at, const struct stage_state *stage,
+                   const struct frame_target *target) {
+    struct at_hand shown = *at;
+    if (at->run)
+        shown.t_ns = moment_ns(at->run, at->t_ns, stage->is_calm);
+    frame->is_lab = stage->mode == MODE_LAB && at->run;
+    frame->has_panel = at->run && has_panel(stage, at->lesson);
+    fill_view(frame, &shown, stage);
+    make_layout(frame, stage, target, at->run);
     frame->paint =
-        (struct paint){&frame->view, &frame->layout, theme_find(stage->theme), source->text};
+        (struct paint){&frame->view, &frame->layout, theme_find(stage->theme), target->text};
     cmdlist_clear(&frame->scene);
-    if (!source->run)
+    if (!at->run)
         return;
     if (frame->is_lab) {
-        fill_lab(frame, source, t_ns);
+        lab_fill(&frame->lab, &shown, stage);
         layout_lab_make(&frame->lab_layout, &frame->layout, frame->lab.lane_count);
         paint_lab(&frame->scene, &frame->paint, &frame->lab, &frame->lab_layout);
         return;
     }
     paint_scene(&frame->scene, &frame->paint);
-    if (frame->has_panel) {
-        fill_panel(frame, source, t_ns);
-        frame->panel_cut = paint_panel(&frame->scene, &frame->paint, &frame->panel);
-    }
+    if (frame->has_panel)
+        compose_panel(frame, &shown, stage);
 }
 
-// --- What is under the hand ---
+// --- What is under the pointer ---
+
+static int control_count(const struct frame *frame) {
+    return frame->is_lab      ? frame->lab.control_count
+           : frame->has_panel ? frame->panel.control_count
+                              : 0;
+}
 
 static enum panel_target target_of(const struct frame *frame, int control) {
-    static const enum panel_target lab[] = {TARGET_PROMPT, TARGET_ANSWER};
-    if (frame->is_lab)
-        return control >= 0 && control < 2 ? lab[control] : TARGET_NONE;
-    return frame->has_panel && control >= 0 ? panel_target(&frame->panel_source, control)
-                                            : TARGET_NONE;
+    const struct panel_control *controls =
+        frame->is_lab ? frame->lab.controls : frame->panel.controls;
+    bool is_there = control >= 0 && control < control_count(frame);
+    return is_there ? (enum panel_target)controls[control].target : TARGET_NONE;
 }
 
-static bool has_question(const struct frame *frame) {
-    if (!frame->has_panel || frame->panel_source.side != SIDE_NONE)
-        return false;
-    for (int i = 0; i < panel_controls(&frame->panel_source); i++)
-        if (panel_target(&frame->panel_source, i) == TARGET_SPLIT)
-            return !frame->panel_source.guess->is_split_set;
-    return false;
+static bool has_question(const struct frame *frame, const struct stage_state *stage) {
+    bool is_asked = false;
+    for (int i = 0; i < control_count(frame); i++)
+        is_asked = is_asked || target_of(frame, i) == TARGET_SPLIT;
+    return is_asked && stage->side == SIDE_NONE && !stage->guess.is_split_set;
 }
 
 // The first underlined word of the panel, in the glossary.
-static int first_term(const struct frame *frame) {
-    const struct lesson *lesson = frame->panel_source.lesson;
-    for (int i = 0; frame->has_panel && i < frame->panel.block_count; i++) {
+static int first_term(const struct frame *frame, const struct lesson *lesson) {
+    for (int i = 0; lesson && frame->has_panel && i < frame->panel.block_count; i++) {
         const char *begin = strchr(frame->panel.blocks[i].text, PANEL_TERM_BEGIN);
         const char *end = begin ? strchr(begin, PANEL_TERM_END) : NULL;
         char term[40];
@@ -178,16 +151,12 @@ static int first_term(const struct frame *frame) {
 void frame_fill_context(struct actions_context *context, const struct frame *frame,
                         const struct stage_state *stage) {
     context->page_count = LAB_PAGES;
-    context->control_count = frame->is_lab ? frame->lab.control_count : 0;
-    context->line_count = 0;
+    context->control_count = control_count(frame);
+    context->line_count = frame->has_panel ? frame->line_count : 0;
     context->scroll_most = frame->has_panel ? frame->scroll_most : 0;
-    context->first_term = first_term(frame);
-    if (frame->has_panel) {
-        context->control_count = panel_controls(&frame->panel_source);
-        context->line_count = panel_lines(&frame->panel_source);
-    }
+    context->first_term = first_term(frame, context->lesson);
     context->target = target_of(frame, stage->focus);
-    context->has_question = has_question(frame);
+    context->has_question = has_question(frame, stage);
 }
 
 int64_t frame_clock_ns(const struct frame *frame, int x_px) {
@@ -195,17 +164,6 @@ int64_t frame_clock_ns(const struct frame *frame, int x_px) {
     int64_t scale_ns = frame->is_lab ? frame->lab.scale_ns : frame->scale_ns;
     int64_t ppm = bar.w > 0 ? (int64_t)(x_px - bar.x) * VIEW_PPM / bar.w : 0;
     return (int64_t)((double)scale_ns * clamp_ppm(ppm) / VIEW_PPM);
-}
-
-// The log's line of the first one in the panel, which holds a part of a long log.
-static int first_line(const struct frame *frame) {
-    const struct panel_source *source = &frame->panel_source;
-    int focus = source->list_focus;
-    if (source->side != SIDE_LOG)
-        return 0;
-    if (focus < 0)
-        focus = panel_log_line_at(source->run, source->t_ns);
-    return focus > frame->panel.line_focus ? focus - frame->panel.line_focus : 0;
 }
 
 static struct frame_hit panel_part(const struct frame *frame, int x_px, int y_px) {
@@ -219,7 +177,7 @@ static struct frame_hit panel_part(const struct frame *frame, int x_px, int y_px
     if (out.part == FRAME_CONTROL)
         out.target = target_of(frame, hit.index);
     if (out.part == FRAME_LINE)
-        out.index += first_line(frame);
+        out.index += frame->panel.line_first;
     return out;
 }
 

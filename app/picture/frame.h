@@ -11,20 +11,15 @@
 #include "render/paint/layout_lab.h"
 #include "render/paint/paint.h"
 
-struct frame_source {
-    const struct stage_state *stage;
-    const struct run *run; // NULL = none yet
-    int64_t t_ns;
-    bool is_live, is_measuring;
-    bool is_film; // no key hints
+// What a frame is drawn for.
+struct frame_target {
     int width_px, height_px;
+    bool is_film; // no key hints: their line belongs to the stage
     struct text *text;
-    // Run, moment, focus and page are filled in from the above; the rest as given.
-    struct panel_source panel; // panel.lesson NULL: no panel is drawn
-    struct lab_source lab;
 };
 
-// What is large, kept from frame to frame; opaque to nobody, zero = never drawn.
+// The buffers of a frame and what they were filled with; zero-initialise, then reuse from
+// frame to frame.
 struct frame {
     struct view view;
     struct panel panel;
@@ -37,12 +32,13 @@ struct frame {
     bool has_panel, is_lab; // what was drawn
     int panel_cut;          // things of the panel that have no room
     int scroll_most;        // lines that the panel's text scrolls
+    int line_count;         // lines that the panel's focus goes through
     int64_t scale_ns;       // what the stage's clock stands for
-    struct panel_source panel_source;
 };
 
-// Fills frame->scene. `source->run` NULL: only the layout is made.
-void frame_compose(struct frame *frame, const struct frame_source *source);
+// Fills frame->scene. `at->run` NULL: only the layout is made.
+void frame_compose(struct frame *frame, const struct at_hand *at, const struct stage_state *stage,
+                   const struct frame_target *target);
 
 // What the reducer must know of what is on the screen (see actions_context).
 void frame_fill_context(struct actions_context *context, const struct frame *frame,

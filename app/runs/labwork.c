@@ -185,6 +185,28 @@ void labwork_fit(struct labwork *work, const struct model_shape *shape, const st
     floors_of(&work->floors, shape, run, &rates, run_prefill_ns(run), run_tpot_ns(run));
 }
 
+struct at_hand labwork_at_hand(const struct labwork *work, const struct run *run,
+                               const struct lesson *lesson, bool has_engine) {
+    bool has_clock = run && run->info.origin != RUN_LESSON;
+    // A file's rates are those of its own measured run, an engine's those of any.
+    bool has_floors =
+        work->floors.is_measured && run && (has_engine || run->info.origin == RUN_MEASURED);
+    bool is_open = !work->is_sweep_whole && !(work->given_up & LABWORK_SWEEP);
+    return (struct at_hand){
+        .run = run,
+        .lesson = lesson,
+        .has_engine = has_engine,
+        .sweep = &work->sweep,
+        .is_sweeping = has_clock && has_engine && is_open,
+        .longest_sweep = work->longest,
+        .trouble = work->trouble[0] ? work->trouble : NULL,
+        .floors = has_floors ? &work->floors : NULL,
+        .uncached = has_clock ? work->uncached : NULL,
+        .kept = work->kept,
+        .kept_name = work->kept_name,
+    };
+}
+
 void labwork_interrupt(struct labwork *work) {
     work->doing = 0;
 }

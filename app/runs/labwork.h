@@ -7,6 +7,7 @@
 #define APP_RUNS_LABWORK_H
 
 #include "app/runs/source.h"
+#include "app/state/at_hand.h"
 #include "compute/engine/engine.h"
 #include "compute/measure/sweep.h"
 
@@ -54,6 +55,12 @@ bool labwork_poll(struct labwork *work, struct source *source);
 // Floors are those of one run: brings them to the one that is shown now. `shape` NULL (no
 // model here): they stay those of the file's run.
 void labwork_fit(struct labwork *work, const struct model_shape *shape, const struct run *run);
+
+// What there is to show of a run (NULL = none yet) and its lesson, with all that was measured
+// beside it. `has_engine`: this machine measures; else all of it came from files. Moment,
+// lengths and the prompt being edited are left to the caller.
+struct at_hand labwork_at_hand(const struct labwork *work, const struct run *run,
+                               const struct lesson *lesson, bool has_engine);
 
 // The engine is needed for something else, or another run came: what belonged to the
 // old one goes.

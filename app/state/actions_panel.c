@@ -181,9 +181,8 @@ static struct stage_state entered(struct stage_state state, const struct actions
         int64_t now_ns = playhead_at(&state.playhead, context->wall_ns);
         int line = state.list_focus;
         if (line < 0)
-            line = panel_log_line_at(context->run, now_ns);
-        int64_t line_ns = panel_log_ns(context->run, line);
-        return line_ns < 0 ? state : actions_seek(state, line_ns, context);
+            line = run_event_at(context->run, now_ns);
+        return line < 0 ? state : actions_seek(state, run_event_ns(context->run, line), context);
     }
     if (context->target == TARGET_GUESS_DONE)
         return predicting(state, context); // again
@@ -201,7 +200,7 @@ static struct stage_state focus_moved(struct stage_state state, int direction,
         int64_t now_ns = playhead_at(&state.playhead, context->wall_ns);
         int at = state.list_focus;
         if (at < 0)
-            at = state.side == SIDE_LOG ? panel_log_line_at(context->run, now_ns) : 0;
+            at = state.side == SIDE_LOG ? run_event_at(context->run, now_ns) : 0;
         at += direction;
         state.list_focus = at < 0 ? 0 : at < context->line_count ? at : context->line_count - 1;
         return state;

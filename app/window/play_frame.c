@@ -62,51 +62,29 @@ static int key_hints(const struct player *player, struct paint_key keys[12]) {
                                               : stage_hints(stage, keys + count));
 }
 
-static struct frame_source frame_source_of(const struct player *player, int64_t wall_ns) {
-    const struct labwork *lab = session_lab(player->session);
+static struct at_hand at_hand_of(const struct player *player, int64_t wall_ns) {
+    const struct session *session = player->session;
     const struct desk *desk = &player->easel->desk;
     struct player_reach reach = player_reach(player);
-    const struct stage_state *stage = &player->stage;
-    bool is_measured = stage->clock == CLOCK_MEASURED;
-    // A file's roofs are those of its own run.
-    bool has_floors = lab->floors.is_measured && player->run &&
-                      (stage->can_measure || player->run->info.origin == RUN_MEASURED);
-    const struct floors *floors = has_floors ? &lab->floors : NULL;
-    struct frame_source source = {
-        .stage = &player->stage,
-        .run = player->run,
-        .t_ns = player->run ? playhead_at(&player->stage.playhead, wall_ns) : 0,
-        .is_live = player->is_live,
-        .is_measuring = player->is_measuring,
-        .text = player->text,
-        .panel = {.lesson = player->lesson,
-                  .longest_prompt = reach.prompt,
-                  .longest_answer = reach.answer,
-                  .can_measure =
-                      is_measured ? stage->can_measure || stage->can_model : stage->can_schedule,
-                  .is_measuring = player->is_measuring || player->measure_at_ns,
-                  .before = is_measured ? session_before(player->session) : NULL,
-                  .editor = &desk->editor,
-                  .tiles = desk->tiles,
-                  .tile_count = desk->tile_count,
-                  .prompt_count = desk->prompt_count,
-                  .editor_message = desk->message[0] ? desk->message : NULL,
-                  .floors = floors},
-        .lab = {.kept = lab->kept,
-                .kept_name = lab->kept_name,
-                .uncached = is_measured ? lab->uncached : NULL,
-                .sweep = &lab->sweep,
-                .floors = floors,
-                .is_sweeping = is_measured && stage->can_measure && !lab->is_sweep_whole &&
-                               !(lab->given_up & LABWORK_SWEEP),
-                .longest_sweep = lab->longest,
-                .is_modelled = !player->stage.can_measure,
-                .trouble = lab->trouble[0] ? lab->trouble : NULL,
-                .longest_prompt = reach.prompt,
-                .longest_answer = reach.answer},
-    };
-    window_size_px(player->window, &source.width_px, &source.height_px);
-    return source;
+    bool is_lesson = player->stage.clock == CLOCK_LESSON;
+    bool has_engine = session_can_measure(session);
+    struct at_hand at =
+        labwork_at_hand(session_lab(session), player->run, player->lesson, has_engine);
+    at.t_ns = player->run ? playhead_at(&player->stage.playhead, wall_ns) : 0;
+    at.is_live = player->is_live;
+    at.is_measuring = player->is_measuring;
+    at.is_asked = player->measure_at_ns;
+    at.can_move =
+        is_lesson ? session_can_schedule(session) : has_engine || session_can_model(session);
+    at.longest_prompt = reach.prompt;
+    at.longest_answer = reach.answer;
+    at.before = is_lesson ? NULL : session_before(session);
+    at.editor = &desk->editor;
+    at.tiles = desk->tiles;
+    at.tile_count = desk->tile_count;
+    at.prompt_count = desk->prompt_count;
+    at.editor_message = desk->message[0] ? desk->message : NULL;
+    return at;
 }
 
 static bool term_under_pointer(const struct player *player, struct lesson_term *out) {
@@ -123,8 +101,10 @@ static bool term_under_pointer(const struct player *player, struct lesson_term *
 static void compose(struct player *player, int64_t wall_ns) {
     struct easel *easel = player->easel;
     const struct stage_state *stage = &player->stage;
-    struct frame_source source = frame_source_of(player, wall_ns);
-    frame_compose(&easel->frame, &source);
+    struct at_hand at = at_hand_of(player, wall_ns);
+    struct frame_target target = {.text = player->text};
+    window_size_px(player->window, &target.width_px, &target.height_px);
+    frame_compose(&easel->frame, &at, stage, &target);
     cmdlist_clear(&easel->hud);
     if (player->run && stage->mode != MODE_SHOW) {
         struct paint_key keys[12];

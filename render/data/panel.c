@@ -17,6 +17,7 @@ void panel_clear(struct panel *panel) {
     panel->field[0] = '\0';
     panel->field_cursor = 0;
     panel->tile_count = 0;
+    panel->line_first = 0;
     panel->tiles_label[0] = '\0';
     panel->line_count = 0;
     panel->line_focus = -1;

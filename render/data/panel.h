@@ -58,6 +58,7 @@ enum panel_control_kind {
 };
 struct panel_control {
     uint8_t kind;        // enum panel_control_kind
+    uint8_t target;      // what it moves: a number of whoever filled it
     uint8_t tone;        // enum view_tone
     bool is_focused;     // the keyboard is on it: a ring around it
     bool is_off;         // cannot be moved now: drawn quiet
@@ -98,6 +99,7 @@ struct panel {
     char tiles_label[64]; // "18 tokens of at most 1,024"
     int line_count;
     struct panel_line lines[PANEL_MAX_LINES];
+    int line_first; // which line of the whole list lines[0] is
     int line_focus; // -1 = none; drawn as a filled row
     char foot[160]; // the takeaway, or what the next key does; stands at the bottom
 };

@@ -18,7 +18,7 @@
 static const double CAUSE = 0.5;
 
 struct knee {
-    const struct lab_source *source;
+    const struct lab_seen *seen;
     const struct sweep *sweep;
     const struct sweep_point *points;
     int count, total;
@@ -43,12 +43,12 @@ static int cheapest_of(const struct knee *knee) {
 }
 
 // The run's own prefill, if it is of the prompt under the hand and has come.
-static int64_t own_prefill_ns(const struct lab_source *source) {
-    const struct run *run = source->run;
-    if (!lab_is_warm(run) || run->info.prompt_tokens != lab_prompt(source))
+static int64_t own_prefill_ns(const struct lab_seen *seen) {
+    const struct run *run = seen->at->run;
+    if (!lab_is_warm(run) || run->info.prompt_tokens != seen->prompt)
         return -1;
     int64_t prefill_ns = run_prefill_ns(run);
-    return run->state == RUN_OPEN && prefill_ns > source->t_ns ? -1 : prefill_ns;
+    return run->state == RUN_OPEN && prefill_ns > seen->at->t_ns ? -1 : prefill_ns;
 }
 
 static bool is_within(const struct knee *knee, double tokens) {
@@ -56,8 +56,8 @@ static bool is_within(const struct knee *knee, double tokens) {
 }
 
 static void find_prompt(struct knee *knee) {
-    int64_t own_ns = own_prefill_ns(knee->source);
-    double prompt = lab_prompt(knee->source);
+    int64_t own_ns = own_prefill_ns(knee->seen);
+    double prompt = knee->seen->prompt;
     knee->is_measured = own_ns > 0;
     // What lies beyond the points comes from the fit, and that is not fit to be asked
     // before the last of them is there.
@@ -71,17 +71,17 @@ static void find_prompt(struct knee *knee) {
     knee->prompt_ns = ns;
 }
 
-static struct knee see(const struct lab_source *source) {
+static struct knee see(const struct lab_seen *seen) {
     int lengths[SWEEP_MAX_POINTS];
-    int longest = source->longest_sweep > 0 ? source->longest_sweep : source->longest_prompt;
+    int longest = seen->at->longest_sweep > 0 ? seen->at->longest_sweep : seen->at->longest_prompt;
     struct knee knee = {
-        .source = source,
-        .sweep = source->sweep,
-        .points = source->sweep->prefill,
-        .count = source->sweep->prefill_count,
+        .seen = seen,
+        .sweep = seen->at->sweep,
+        .points = seen->at->sweep->prefill,
+        .count = seen->at->sweep->prefill_count,
         .total = longest > 0 ? sweep_lengths(lengths, longest) : 0,
     };
-    knee.is_whole = !source->is_sweeping || (knee.total > 0 && knee.count >= knee.total);
+    knee.is_whole = !seen->at->is_sweeping || (knee.total > 0 && knee.count >= knee.total);
     if (knee.is_whole)
         sweep_fit_prefill(&knee.fit, knee.sweep);
     knee.cheapest = cheapest_of(&knee);
@@ -195,8 +195,8 @@ static void put_ring(struct plot *plot, const struct knee *knee) {
 
 // Why a short prompt takes what it takes. A pass over one token is a decode step, and
 // the roofs say how much of that is reading weights; on small models little of it is.
-static const char *floor_reason(const struct lab_source *source) {
-    const struct floors *floors = source->floors;
+static const char *floor_reason(const struct lab_seen *seen) {
+    const struct floors *floors = seen->at->floors;
     bool is_reading =
         floors && floors->is_measured && floors->decode.is_read && floors->decode.share >= CAUSE;
     return is_reading ? ", mostly to read all weights" : "";
@@ -224,8 +224,7 @@ static void say_side(struct plot *plot, const struct knee *knee) {
     if (knee->prompt < fit->knee_tokens - fit->knee_error_tokens)
         lab_say(plot->caption, sizeof plot->caption,
                 "Left of the knee (%s tokens) lesson 2 is right: any pass takes %s%s.", at.text,
-                lab_time_error(fit->floor_ns, fit->floor_error_ns).text,
-                floor_reason(knee->source));
+                lab_time_error(fit->floor_ns, fit->floor_error_ns).text, floor_reason(knee->seen));
     else if (knee->prompt <= fit->knee_tokens + fit->knee_error_tokens)
         lab_say(plot->caption, sizeof plot->caption,
                 "At the knee (%s tokens): from about here on every token costs.", at.text);
@@ -277,12 +276,12 @@ static void put_caption(struct plot *plot, const struct knee *knee) {
                 lab_count_error(knee->fit.knee_tokens, knee->fit.knee_error_tokens).text);
 }
 
-void lab_put_knee(struct plot *plot, const struct lab_source *source) {
+void lab_put_knee(struct plot *plot, const struct lab_seen *seen) {
     lab_say(plot->title, sizeof plot->title, "Does a longer prompt cost more?");
-    if (lab_put_missing(plot, source, source->sweep ? source->sweep->prefill_count : 0))
+    if (lab_put_missing(plot, seen, seen->at->sweep ? seen->at->sweep->prefill_count : 0))
         return;
-    struct knee knee = see(source);
-    lab_put_sweep_origin(plot, source);
+    struct knee knee = see(seen);
+    lab_put_sweep_origin(plot, seen);
     put_axes(plot, &knee);
     put_dots(plot, &knee);
     if (knee.is_whole) {

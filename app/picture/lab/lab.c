@@ -6,10 +6,7 @@
 
 #include "app/picture/lab/parts.h"
 #include "app/picture/panel/panel.h"
-
-static bool has_points(const struct sweep *sweep) {
-    return sweep && sweep->prefill_count > 0 && sweep->step_count > 0;
-}
+#include "compute/base/num.h"
 
 // Where the run on the screen stands, if it is not where the hand is: a new one is on
 // its way.
@@ -32,42 +29,52 @@ static void put_slider(struct panel_control *control, int length, int longest) {
     control->ppm = shown > 0 ? panel_ppm_of(shown, longest) : 0;
 }
 
-static void put_sliders(struct lab *lab, const struct lab_source *source) {
-    const struct run *run = source->run;
+static void put_sliders(struct lab *lab, const struct lab_seen *seen, int focus) {
+    const struct run *run = seen->at->run;
     int shown_prompt = run ? run->info.prompt_tokens : 0;
     int shown_answer = run && run->state != RUN_OPEN ? run_answers_seen(run) : 0;
     // A lesson's rule has an answer for any lengths.
-    bool has_rule = lab_is_lesson(run) || !source->is_modelled || has_points(source->sweep);
+    bool can_move = lab_is_lesson(run) || seen->at->can_move;
     const char *word = lab_is_measured(run) ? "measured" : "shown";
     struct panel_control *prompt = &lab->controls[0], *answer = &lab->controls[1];
-    *prompt = (struct panel_control){.tone = TONE_PREFILL, .is_focused = source->focus == 0};
-    *answer = (struct panel_control){.tone = TONE_DECODE, .is_focused = source->focus == 1};
+    *prompt = (struct panel_control){
+        .target = TARGET_PROMPT, .tone = TONE_PREFILL, .is_focused = focus == 0};
+    *answer = (struct panel_control){
+        .target = TARGET_ANSWER, .tone = TONE_DECODE, .is_focused = focus == 1};
     lab_say(prompt->label, sizeof prompt->label, "Prompt length");
     lab_say(answer->label, sizeof answer->label, "Answer length");
-    put_slider(prompt, lab_prompt(source), source->longest_prompt);
-    put_slider(answer, lab_answer(source), source->longest_answer);
-    put_mark(prompt, shown_prompt, lab_prompt(source), source->longest_prompt, word);
-    put_mark(answer, shown_answer, lab_answer(source), source->longest_answer, word);
-    prompt->is_off = !has_rule || source->longest_prompt < 2;
-    answer->is_off = !has_rule || source->longest_answer < 2;
+    put_slider(prompt, seen->prompt, seen->at->longest_prompt);
+    put_slider(answer, seen->answer, seen->at->longest_answer);
+    put_mark(prompt, shown_prompt, seen->prompt, seen->at->longest_prompt, word);
+    put_mark(answer, shown_answer, seen->answer, seen->at->longest_answer, word);
+    prompt->is_off = !can_move || seen->at->longest_prompt < 2;
+    answer->is_off = !can_move || seen->at->longest_answer < 2;
     lab->control_count = 2;
 }
 
-typedef void put_plot_fn(struct plot *plot, const struct lab_source *source);
-
-void lab_fill(struct lab *out, const struct lab_source *source) {
-    static put_plot_fn *const pages[LAB_PAGES][LAB_PLOTS] = {
+void lab_fill(struct lab *out, const struct at_hand *at, const struct stage_state *stage) {
+    static void (*const pages[LAB_PAGES][LAB_PLOTS])(struct plot *, const struct lab_seen *) = {
         {lab_put_knee, lab_put_roofs},
         {lab_put_step, lab_put_map},
         {lab_put_cache, lab_put_pair},
     };
+    const struct run *run = at->run;
+    struct lab_seen seen = {
+        .at = at,
+        .asked_prompt = stage->prompt_tokens,
+        .asked_answer = stage->answer_tokens,
+        .prompt = run ? run->info.prompt_tokens : 0,
+        .answer = run ? lab_answers(run, at->t_ns) : 0,
+    };
+    if (seen.asked_prompt > 0)
+        seen.prompt = seen.asked_prompt;
+    if (seen.asked_answer > 0)
+        seen.answer = seen.asked_answer;
     lab_clear(out);
-    out->page = source->page < 0 ? 0 : source->page >= LAB_PAGES ? LAB_PAGES - 1 : source->page;
+    out->page = clamp_int(stage->page, 0, LAB_PAGES - 1);
     out->pages = LAB_PAGES;
-    out->plot_focus =
-        source->plot_focus >= 0 && source->plot_focus < LAB_PLOTS ? source->plot_focus : -1;
-    lab_put_lanes(out, source);
-    put_sliders(out, source);
+    lab_put_lanes(out, &seen);
+    put_sliders(out, &seen, stage->focus);
     for (int i = 0; i < LAB_PLOTS; i++)
-        pages[out->page][i](&out->plots[i], source);
+        pages[out->page][i](&out->plots[i], &seen);
 }

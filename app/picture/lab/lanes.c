@@ -16,13 +16,13 @@ static const char DASH[] = "\xE2\x80\x94";
 // --- Scale ---
 
 // What the sweep expects of the lengths asked for; 0 = it cannot say.
-static int64_t expected_ns(const struct lab_source *source) {
-    int prompt = source->prompt_tokens, answer = source->answer_tokens;
-    if (!source->sweep || prompt < 1 || answer < 1 || lab_is_lesson(source->run))
+static int64_t expected_ns(const struct lab_seen *seen) {
+    int prompt = seen->asked_prompt, answer = seen->asked_answer;
+    if (!seen->at->sweep || prompt < 1 || answer < 1 || lab_is_lesson(seen->at->run))
         return 0;
-    int64_t prefill_ns = sweep_prefill_ns(source->sweep, prompt);
+    int64_t prefill_ns = sweep_prefill_ns(seen->at->sweep, prompt);
     // A step's time goes straight with the context, so the middle one is the mean.
-    int64_t step_ns = sweep_step_ns(source->sweep, prompt + (answer - 1) / 2.0);
+    int64_t step_ns = sweep_step_ns(seen->at->sweep, prompt + (answer - 1) / 2.0);
     bool is_known = prefill_ns > 0 && (answer == 1 || step_ns > 0);
     double total_ns = (double)prefill_ns + (answer - 1.0) * (double)step_ns;
     return is_known && total_ns < (double)RUN_MAX_NS ? (int64_t)total_ns : 0;
@@ -33,15 +33,15 @@ static int64_t shown_ns(const struct run *run, int64_t t_ns) {
     return t_ns < 0 ? 0 : t_ns > end_ns ? end_ns : t_ns;
 }
 
-static int64_t scale_ns(const struct lab_source *source, const struct run *kept) {
+static int64_t scale_ns(const struct lab_seen *seen, const struct run *kept) {
     int64_t known_ns = kept ? run_end_ns(kept) : 0;
-    if (!source->run)
+    if (!seen->at->run)
         return known_ns;
-    if (source->run->state != RUN_OPEN) {
-        int64_t end_ns = run_end_ns(source->run);
+    if (seen->at->run->state != RUN_OPEN) {
+        int64_t end_ns = run_end_ns(seen->at->run);
         return end_ns > known_ns ? end_ns : known_ns;
     }
-    int64_t expected = expected_ns(source), moment_ns = shown_ns(source->run, source->t_ns);
+    int64_t expected = expected_ns(seen), moment_ns = shown_ns(seen->at->run, seen->at->t_ns);
     known_ns = expected > known_ns ? expected : known_ns;
     return moment_ns > known_ns || known_ns == 0 ? scene_rung_ns(moment_ns) : known_ns;
 }
@@ -159,20 +159,22 @@ static struct lab_text sum_of(const struct run *run) {
     return out;
 }
 
-static const char *origin_of(const struct lab_source *source) {
-    const struct run_info *info = &source->run->info;
+static const char *origin_of(const struct lab_seen *seen) {
+    const struct run_info *info = &seen->at->run->info;
     if (info->origin == RUN_LESSON)
         return "lesson units: ";
     if (info->origin == RUN_MEASURED)
         return info->cold ? "cold run: " : "";
-    return source->is_modelled ? "modelled from the sweep: " : "modelled from a measured run: ";
+    // A run counted as the lesson counts is another one's recount.
+    bool is_recount = seen->at->has_engine || info->counting == RUN_CHARGED;
+    return is_recount ? "modelled from a measured run: " : "modelled from the sweep: ";
 }
 
-static void put_note(struct lab *lab, const struct lab_source *source) {
-    const struct run *run = source->run;
+static void put_note(struct lab *lab, const struct lab_seen *seen) {
+    const struct run *run = seen->at->run;
     size_t bytes = sizeof lab->clock_note;
     bool is_ready = run && run->state != RUN_OPEN && run_answers_seen(run) > 0;
-    if (!is_ready && (source->is_measuring || (run && run->state == RUN_OPEN)))
+    if (!is_ready && (seen->at->is_measuring || (run && run->state == RUN_OPEN)))
         lab_say(lab->clock_note, bytes, "measuring");
     else if (!run)
         lab_say(lab->clock_note, bytes, "no run yet");
@@ -180,26 +182,26 @@ static void put_note(struct lab *lab, const struct lab_source *source) {
         lab_say(lab->clock_note, bytes, "the measurement ended early");
     else
         lab_say(lab->clock_note, bytes, "%s%s%s",
-                source->is_measuring ? "measuring; the run before: " : "", origin_of(source),
+                seen->at->is_measuring ? "measuring; the run before: " : "", origin_of(seen),
                 sum_of(run).text);
 }
 
-void lab_put_lanes(struct lab *lab, const struct lab_source *source) {
-    const struct run *run = source->run, *kept = source->kept;
+void lab_put_lanes(struct lab *lab, const struct lab_seen *seen) {
+    const struct run *run = seen->at->run, *kept = seen->at->kept;
     // Units that a lesson made up have no place on a scale of measured time.
     if (kept && (kept->mark_count == 0 || (run && !lab_has_one_clock(run, kept))))
         kept = NULL;
-    int64_t whole_ns = scale_ns(source, kept);
+    int64_t whole_ns = scale_ns(seen, kept);
     lab->scale_ns = whole_ns;
-    bool is_over = !run || (run->state != RUN_OPEN && source->t_ns >= run_end_ns(run));
+    bool is_over = !run || (run->state != RUN_OPEN && seen->at->t_ns >= run_end_ns(run));
     if (run)
-        put_lane(lab, run, "this run", source->t_ns, whole_ns);
+        put_lane(lab, run, "this run", seen->at->t_ns, whole_ns);
     if (kept)
-        put_lane(lab, kept, lab_name(source).text, is_over ? INT64_MAX : source->t_ns, whole_ns);
+        put_lane(lab, kept, lab_name(seen).text, is_over ? INT64_MAX : seen->at->t_ns, whole_ns);
     if (run)
-        lab->playhead_ppm = ppm_of(shown_ns(run, source->t_ns), whole_ns);
+        lab->playhead_ppm = ppm_of(shown_ns(run, seen->at->t_ns), whole_ns);
     if (whole_ns > 0)
         lab_say(lab->scale_label, sizeof lab->scale_label, "%s",
                 lab_run_time(run ? &run->info : &kept->info, whole_ns).text);
-    put_note(lab, source);
+    put_note(lab, seen);
 }

@@ -23,11 +23,11 @@ static double on_axis(const struct plot_axis *axis, int cell, int cells) {
     return axis->from * pow(axis->to / axis->from, (cell + 0.5) / cells);
 }
 
-static void put_axes(struct plot *plot, const struct lab_source *source) {
-    const struct sweep *sweep = source->sweep;
+static void put_axes(struct plot *plot, const struct lab_seen *seen) {
+    const struct sweep *sweep = seen->at->sweep;
     double longest_step = sweep->step[sweep->step_count - 1].tokens;
     double longest =
-        source->longest_answer > 1 ? fmin(source->longest_answer, longest_step) : longest_step;
+        seen->at->longest_answer > 1 ? fmin(seen->at->longest_answer, longest_step) : longest_step;
     lab_axis(&plot->x, "prompt tokens", PLOT_NUMBER, true);
     lab_axis(&plot->y, "answer tokens", PLOT_NUMBER, true);
     plot->x.from = sweep->prefill[0].tokens;
@@ -64,16 +64,16 @@ static void put_pins(struct plot *plot) {
 }
 
 // The run's own share, if it is of these lengths: measured beats modelled.
-static double own_share(const struct lab_source *source, int prompt, int answer) {
-    const struct run *run = source->run;
+static double own_share(const struct lab_seen *seen, int prompt, int answer) {
+    const struct run *run = seen->at->run;
     if (!lab_is_warm(run) || run->state != RUN_COMPLETE || run->info.prompt_tokens != prompt ||
         run_answers_seen(run) != answer || run_e2e_ns(run) <= 0)
         return -1;
     return (double)run_decode_ns(run) / (double)run_e2e_ns(run);
 }
 
-static void put_here(struct plot *plot, const struct lab_source *source) {
-    int prompt = lab_prompt(source), answer = lab_answer(source);
+static void put_here(struct plot *plot, const struct lab_seen *seen) {
+    int prompt = seen->prompt, answer = seen->answer;
     const char *pins = plot->pin_count > 0 ? " The pins are examples." : "";
     size_t bytes = sizeof plot->caption;
     if (prompt < 1 || answer < 1) {
@@ -86,8 +86,8 @@ static void put_here(struct plot *plot, const struct lab_source *source) {
                 lab_count(prompt).text, lab_tokens(answer).text, pins);
         return;
     }
-    double measured = own_share(source, prompt, answer);
-    int ppm = sweep_decode_ppm(source->sweep, prompt, answer);
+    double measured = own_share(seen, prompt, answer);
+    int ppm = sweep_decode_ppm(seen->at->sweep, prompt, answer);
     lab_series(plot, PLOT_RING, TONE_INK, "");
     lab_point(plot, prompt, answer);
     if (measured >= 0)
@@ -99,21 +99,21 @@ static void put_here(struct plot *plot, const struct lab_source *source) {
                 lab_tokens(answer).text, pins);
 }
 
-void lab_put_map(struct plot *plot, const struct lab_source *source) {
-    const struct sweep *sweep = source->sweep;
+void lab_put_map(struct plot *plot, const struct lab_seen *seen) {
+    const struct sweep *sweep = seen->at->sweep;
     bool has_both = sweep && sweep->prefill_count > 0 && sweep->step_count > 0;
     lab_say(plot->title, sizeof plot->title, "Who takes the time?");
-    if (lab_put_missing(plot, source, has_both))
+    if (lab_put_missing(plot, seen, has_both))
         return;
-    put_axes(plot, source);
+    put_axes(plot, seen);
     bool has_span = plot->x.from < plot->x.to && plot->y.from < plot->y.to;
     if (!has_span || !put_cells(plot, sweep)) {
         lab_say(plot->message, sizeof plot->message, "%s",
-                source->is_sweeping ? "measuring more lengths" : "too few lengths were measured");
+                seen->at->is_sweeping ? "measuring more lengths" : "too few lengths were measured");
         return;
     }
     lab_say(plot->origin, sizeof plot->origin, "modelled from measured lengths");
     plot->origin_tone = TONE_QUIET;
     put_pins(plot);
-    put_here(plot, source);
+    put_here(plot, seen);
 }

@@ -4,6 +4,15 @@
 #define APP_PICTURE_LAB_PARTS_H
 
 #include "app/picture/lab/lab.h"
+#include "compute/measure/floors.h"
+#include "compute/measure/sweep.h"
+
+// What is at hand, and the lengths that the sliders show.
+struct lab_seen {
+    const struct at_hand *at;
+    int asked_prompt, asked_answer; // 0 = nobody asked for one
+    int prompt, answer;             // asked for, else of the run shown; 0 = no run either
+};
 
 // A figure on its way into a sentence.
 struct lab_text {
@@ -24,11 +33,7 @@ struct lab_text lab_rate(double per_second, const char *unit);         // "84.1 
 struct lab_text lab_run_time(const struct run_info *info, int64_t ns); // units for lessons
 struct lab_text lab_percent(double share); // "98 %", never a rounded 100 or 0
 
-// The lengths under the hand; while nobody has set one, those of the run. 0 = neither.
-int lab_prompt(const struct lab_source *source);
-int lab_answer(const struct lab_source *source);
-
-struct lab_text lab_name(const struct lab_source *source); // of the run compared with
+struct lab_text lab_name(const struct lab_seen *seen); // of the run compared with
 
 // Answer tokens that may be spoken of: those of a growing run only up to the moment.
 int lab_answers(const struct run *run, int64_t t_ns);
@@ -40,10 +45,10 @@ bool lab_is_measured(const struct run *run);
 bool lab_is_warm(const struct run *run); // measured, and fit to stand beside the sweep's points
 
 // Why a plot of the device's sweep has no points, as its message. False: it has some.
-bool lab_put_missing(struct plot *plot, const struct lab_source *source, int points);
+bool lab_put_missing(struct plot *plot, const struct lab_seen *seen, int points);
 
 // Where the sweep was measured, as the plot's origin.
-void lab_put_sweep_origin(struct plot *plot, const struct lab_source *source);
+void lab_put_sweep_origin(struct plot *plot, const struct lab_seen *seen);
 
 void lab_axis(struct plot_axis *axis, const char *label, enum plot_unit unit, bool is_log);
 void lab_series(struct plot *plot, enum plot_look look, enum view_tone tone, const char *label);
@@ -59,12 +64,12 @@ bool lab_range_holds(const struct plot_axis *axis, double value);
 // Onto an axis, with some room at both ends (log), or from 0 with room at the top.
 void lab_range_put(struct plot_axis *axis, struct lab_range range);
 
-void lab_put_lanes(struct lab *lab, const struct lab_source *source);
-void lab_put_knee(struct plot *plot, const struct lab_source *source);
-void lab_put_roofs(struct plot *plot, const struct lab_source *source);
-void lab_put_step(struct plot *plot, const struct lab_source *source);
-void lab_put_map(struct plot *plot, const struct lab_source *source);
-void lab_put_cache(struct plot *plot, const struct lab_source *source);
-void lab_put_pair(struct plot *plot, const struct lab_source *source);
+void lab_put_lanes(struct lab *lab, const struct lab_seen *seen);
+void lab_put_knee(struct plot *plot, const struct lab_seen *seen);
+void lab_put_roofs(struct plot *plot, const struct lab_seen *seen);
+void lab_put_step(struct plot *plot, const struct lab_seen *seen);
+void lab_put_map(struct plot *plot, const struct lab_seen *seen);
+void lab_put_cache(struct plot *plot, const struct lab_seen *seen);
+void lab_put_pair(struct plot *plot, const struct lab_seen *seen);
 
 #endif

@@ -89,10 +89,10 @@ static struct lab_text reached(const struct floors_phase *phase, const struct do
     return out;
 }
 
-void lab_put_roofs(struct plot *plot, const struct lab_source *source) {
-    const struct floors *floors = source->floors;
+void lab_put_roofs(struct plot *plot, const struct lab_seen *seen) {
+    const struct floors *floors = seen->at->floors;
     lab_say(plot->title, sizeof plot->title, "Why: work per byte moved");
-    if (lab_is_lesson(source->run)) {
+    if (lab_is_lesson(seen->at->run)) {
         lab_say(plot->message, sizeof plot->message,
                 "switch to the measured clock (U) to see measured points");
         return;

@@ -10,10 +10,10 @@ struct ring {
 
 // The answer under the hand: its steps see prompt .. prompt + N - 2 tokens, the middle
 // one is the mean of a straight line.
-static struct ring ring_of(const struct lab_source *source, bool is_whole) {
-    const struct sweep *sweep = source->sweep;
-    const struct run *run = source->run;
-    int prompt = lab_prompt(source), answer = lab_answer(source);
+static struct ring ring_of(const struct lab_seen *seen, bool is_whole) {
+    const struct sweep *sweep = seen->at->sweep;
+    const struct run *run = seen->at->run;
+    int prompt = seen->prompt, answer = seen->answer;
     struct ring ring = {.context = prompt + (answer - 2) / 2.0};
     if (prompt < 1 || answer < 2)
         return ring;
@@ -104,17 +104,17 @@ static void put_caption(struct plot *plot, const struct sweep *sweep,
                 lab_tokens(fit->longest_tokens).text);
 }
 
-void lab_put_step(struct plot *plot, const struct lab_source *source) {
-    const struct sweep *sweep = source->sweep;
+void lab_put_step(struct plot *plot, const struct lab_seen *seen) {
+    const struct sweep *sweep = seen->at->sweep;
     lab_say(plot->title, sizeof plot->title, "Do steps get slower?");
-    if (lab_put_missing(plot, source, sweep ? sweep->step_count : 0))
+    if (lab_put_missing(plot, seen, sweep ? sweep->step_count : 0))
         return;
-    bool is_whole = !source->is_sweeping;
+    bool is_whole = !seen->at->is_sweeping;
     struct sweep_step_fit fit = {0};
     if (is_whole)
         sweep_fit_step(&fit, sweep);
-    struct ring ring = ring_of(source, is_whole);
-    lab_put_sweep_origin(plot, source);
+    struct ring ring = ring_of(seen, is_whole);
+    lab_put_sweep_origin(plot, seen);
     put_axes(plot, sweep, &ring);
     put_dots(plot, sweep);
     put_fit(plot, &fit);

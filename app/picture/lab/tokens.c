@@ -59,23 +59,23 @@ static int first_difference(const struct answer *a, const struct answer *b, int 
 }
 
 // Whether all that was computed again lies where a longer pass costs no more.
-static bool is_all_flat(const struct lab_source *source, int context) {
+static bool is_all_flat(const struct lab_seen *seen, int context) {
     struct sweep_prefill_fit fit;
-    if (!source->sweep || source->is_sweeping)
+    if (!seen->at->sweep || seen->at->is_sweeping)
         return false;
-    sweep_fit_prefill(&fit, source->sweep);
+    sweep_fit_prefill(&fit, seen->at->sweep);
     return fit.is_there && fit.has_flat && context <= fit.knee_tokens - fit.knee_error_tokens;
 }
 
-static const char *why_alike(const struct lab_source *source, double ratio, int context) {
+static const char *why_alike(const struct lab_seen *seen, double ratio, int context) {
     static const double alike = 1.1; // closer than that no eye tells them apart
     if (ratio >= alike || ratio <= 1 / alike)
         return "";
-    return is_all_flat(source, context) ? " Left of the knee a longer pass is no slower."
-                                        : " Hardly a difference at this length.";
+    return is_all_flat(seen, context) ? " Left of the knee a longer pass is no slower."
+                                      : " Hardly a difference at this length.";
 }
 
-static void say_cache(struct plot *plot, const struct lab_source *source, const struct answer *with,
+static void say_cache(struct plot *plot, const struct lab_seen *seen, const struct answer *with,
                       const struct answer *without) {
     int count = with->count < without->count ? with->count : without->count;
     double with_ns = token_ns(with, count - 1), without_ns = token_ns(without, count - 1);
@@ -87,16 +87,16 @@ static void say_cache(struct plot *plot, const struct lab_source *source, const 
     lab_say(plot->caption, sizeof plot->caption,
             "%s: %s with the cache, %s without (%.*f\xC3\x97), %s.%s", lab_tokens(count).text,
             lab_time(with_ns).text, lab_time(without_ns).text, ratio < 10 ? 1 : 0, ratio, same.text,
-            why_alike(source, ratio, with->run->info.prompt_tokens + count));
+            why_alike(seen, ratio, with->run->info.prompt_tokens + count));
 }
 
-static bool put_cache_missing(struct plot *plot, const struct lab_source *source,
+static bool put_cache_missing(struct plot *plot, const struct lab_seen *seen,
                               const struct answer *with, const struct answer *without) {
     const char *message = NULL;
-    if (lab_is_lesson(source->run))
+    if (lab_is_lesson(seen->at->run))
         message = "switch to the measured clock (U) to see measured points";
     else if (with->count == 0)
-        message = source->is_measuring || (with->run && with->run->state == RUN_OPEN)
+        message = seen->at->is_measuring || (with->run && with->run->state == RUN_OPEN)
                       ? "measuring"
                       : "no run has been measured yet";
     else if (!lab_is_measured(with->run))
@@ -115,11 +115,11 @@ static struct answer answer_of(const struct run *run, int64_t t_ns) {
     return (struct answer){.run = run, .count = run ? lab_answers(run, t_ns) : 0};
 }
 
-void lab_put_cache(struct plot *plot, const struct lab_source *source) {
-    struct answer with = answer_of(source->run, source->t_ns);
-    struct answer without = answer_of(source->uncached, INT64_MAX);
+void lab_put_cache(struct plot *plot, const struct lab_seen *seen) {
+    struct answer with = answer_of(seen->at->run, seen->at->t_ns);
+    struct answer without = answer_of(seen->at->uncached, INT64_MAX);
     lab_say(plot->title, sizeof plot->title, "With and without a KV cache");
-    if (put_cache_missing(plot, source, &with, &without))
+    if (put_cache_missing(plot, seen, &with, &without))
         return;
     lab_say(plot->origin, sizeof plot->origin, "both measured");
     plot->origin_tone = TONE_READ;
@@ -127,7 +127,7 @@ void lab_put_cache(struct plot *plot, const struct lab_source *source) {
     put_times(plot, &with, PLOT_DOTS,
               with.run->info.cold ? "with a cache, cold run" : "with a cache");
     put_times(plot, &without, PLOT_SQUARE, "without: all computed again");
-    say_cache(plot, source, &with, &without);
+    say_cache(plot, seen, &with, &without);
 }
 
 // --- The run shown and the one it is compared with ---
@@ -156,15 +156,15 @@ static void put_pair_origin(struct plot *plot, const struct run *a, const struct
     plot->origin_tone = is_both ? TONE_READ : TONE_QUIET;
 }
 
-static bool put_pair_missing(struct plot *plot, const struct lab_source *source,
-                             const struct answer *a, const struct answer *b) {
+static bool put_pair_missing(struct plot *plot, const struct lab_seen *seen, const struct answer *a,
+                             const struct answer *b) {
     const char *message = NULL;
-    if (!source->kept)
-        message = source->run ? "K keeps this run for comparison" : "no run to compare yet";
+    if (!seen->at->kept)
+        message = seen->at->run ? "K keeps this run for comparison" : "no run to compare yet";
     else if (b->count == 0)
         message = "the run to compare with has no answer";
     else if (a->count == 0)
-        message = source->is_measuring || (a->run && a->run->state == RUN_OPEN)
+        message = seen->at->is_measuring || (a->run && a->run->state == RUN_OPEN)
                       ? "measuring"
                       : "no run to compare yet";
     else if (!lab_has_one_clock(a->run, b->run))
@@ -174,12 +174,12 @@ static bool put_pair_missing(struct plot *plot, const struct lab_source *source,
     return message;
 }
 
-void lab_put_pair(struct plot *plot, const struct lab_source *source) {
-    struct answer shown = answer_of(source->run, source->t_ns);
-    struct answer kept = answer_of(source->kept, INT64_MAX);
-    struct lab_text name = lab_name(source);
+void lab_put_pair(struct plot *plot, const struct lab_seen *seen) {
+    struct answer shown = answer_of(seen->at->run, seen->at->t_ns);
+    struct answer kept = answer_of(seen->at->kept, INT64_MAX);
+    struct lab_text name = lab_name(seen);
     lab_say(plot->title, sizeof plot->title, "Two runs, token by token");
-    if (put_pair_missing(plot, source, &shown, &kept))
+    if (put_pair_missing(plot, seen, &shown, &kept))
         return;
     put_pair_origin(plot, shown.run, kept.run);
     put_axes(plot, &shown, &kept);

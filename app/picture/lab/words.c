@@ -44,10 +44,10 @@ void lab_say(char *out, size_t bytes, const char *format, ...) {
     make_drawable(out);
 }
 
-struct lab_text lab_name(const struct lab_source *source) {
+struct lab_text lab_name(const struct lab_seen *seen) {
     enum { NAME_BYTES = 40 };
     struct lab_text out;
-    lab_say(out.text, NAME_BYTES, "%s", source->kept_name ? source->kept_name : "kept");
+    lab_say(out.text, NAME_BYTES, "%s", seen->at->kept_name ? seen->at->kept_name : "kept");
     return out;
 }
 
@@ -167,19 +167,7 @@ struct lab_text lab_percent(double share) {
     return out;
 }
 
-// --- What the source says ---
-
-int lab_prompt(const struct lab_source *source) {
-    if (source->prompt_tokens > 0)
-        return source->prompt_tokens;
-    return source->run ? source->run->info.prompt_tokens : 0;
-}
-
-int lab_answer(const struct lab_source *source) {
-    if (source->answer_tokens > 0)
-        return source->answer_tokens;
-    return source->run ? lab_answers(source->run, source->t_ns) : 0;
-}
+// --- What the runs say ---
 
 int lab_answers(const struct run *run, int64_t t_ns) {
     return run->state == RUN_OPEN ? run_answers_at(run, t_ns) : run_answers_seen(run);
@@ -204,24 +192,24 @@ bool lab_has_one_clock(const struct run *a, const struct run *b) {
            (strcmp(a->info.unit, b->info.unit) == 0 && a->info.unit_ns == b->info.unit_ns);
 }
 
-bool lab_put_missing(struct plot *plot, const struct lab_source *source, int points) {
+bool lab_put_missing(struct plot *plot, const struct lab_seen *seen, int points) {
     size_t bytes = sizeof plot->message;
-    if (lab_is_lesson(source->run))
+    if (lab_is_lesson(seen->at->run))
         lab_say(plot->message, bytes, "switch to the measured clock (U) to see measured points");
     else if (points > 0)
         return false;
-    else if (source->is_sweeping)
+    else if (seen->at->is_sweeping)
         lab_say(plot->message, bytes, "measuring the first point");
-    else if (source->trouble)
-        lab_say(plot->message, bytes, "%s", source->trouble);
+    else if (seen->at->trouble)
+        lab_say(plot->message, bytes, "%s", seen->at->trouble);
     else
         lab_say(plot->message, bytes, "no lengths have been measured yet");
     return true;
 }
 
-void lab_put_sweep_origin(struct plot *plot, const struct lab_source *source) {
+void lab_put_sweep_origin(struct plot *plot, const struct lab_seen *seen) {
     lab_say(plot->origin, sizeof plot->origin, "%s",
-            source->is_modelled ? "measured, from a file" : "measured here");
+            !seen->at->has_engine ? "measured, from a file" : "measured here");
     plot->origin_tone = TONE_READ;
 }
 

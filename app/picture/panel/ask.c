@@ -23,7 +23,7 @@ static struct shares shares_of(int prefill_ppm) {
 // The truth if it may be told now, else -1.
 static int split_truth_ppm(const struct panel_seen *seen) {
     int decode_ppm = guess_true_decode_ppm(seen->run);
-    return seen->guess.is_split_set && decode_ppm >= 0 ? VIEW_PPM - decode_ppm : -1;
+    return seen->stage->guess.is_split_set && decode_ppm >= 0 ? VIEW_PPM - decode_ppm : -1;
 }
 
 static const char *nearness_key(int guessed_ppm, int true_ppm) {
@@ -39,7 +39,7 @@ static void put_reveal(struct panel_block *block, const struct panel_seen *seen,
                                            [VERDICT_PREFILL] = "reveal.prefill",
                                            [VERDICT_EVEN] = "reveal.even"};
     const struct run *run = seen->run;
-    struct shares truth = shares_of(prefill_ppm), guess = shares_of(seen->guess.split_ppm);
+    struct shares truth = shares_of(prefill_ppm), guess = shares_of(seen->stage->guess.split_ppm);
     char prefill[PANEL_WORD_BYTES], decode[PANEL_WORD_BYTES], origin[PANEL_WORD_BYTES];
     panel_append(block, seen, ' ', verdicts[guess_verdict_of(run)],
                  (const char *const[]){"prefill", truth.prefill, "decode", truth.decode, NULL});
@@ -49,13 +49,13 @@ static void put_reveal(struct panel_block *block, const struct panel_seen *seen,
     panel_append(
         block, seen, ' ', "reveal.figures",
         (const char *const[]){"prefill", prefill, "decode", decode, "origin", origin, NULL});
-    panel_append(block, seen, '\n', nearness_key(seen->guess.split_ppm, prefill_ppm),
+    panel_append(block, seen, '\n', nearness_key(seen->stage->guess.split_ppm, prefill_ppm),
                  (const char *const[]){"guess", guess.decode, "truth", truth.decode, NULL});
 }
 
 // The question itself is the page's.
 void panel_put_split(struct panel *out, const struct panel_seen *seen) {
-    if (!seen->guess.is_split_set)
+    if (!seen->stage->guess.is_split_set)
         return;
     struct panel_block *block = panel_add_block(out, seen, "reveal.heading");
     int prefill_ppm = split_truth_ppm(seen);
@@ -66,10 +66,10 @@ void panel_put_split(struct panel *out, const struct panel_seen *seen) {
 }
 
 void panel_split_control(struct panel_control *out, const struct panel_seen *seen) {
-    struct shares guess = shares_of(seen->guess.split_ppm);
+    struct shares guess = shares_of(seen->stage->guess.split_ppm);
     out->kind = CONTROL_SPLIT;
     out->tone = TONE_PREFILL;
-    out->ppm = seen->guess.split_ppm;
+    out->ppm = seen->stage->guess.split_ppm;
     panel_say(out->label, sizeof out->label, seen, "split.label", NULL);
     panel_say(out->value, sizeof out->value, seen, "split.value",
               (const char *const[]){"prefill", guess.prefill, "decode", guess.decode, NULL});
@@ -85,13 +85,14 @@ void panel_split_control(struct panel_control *out, const struct panel_seen *see
 
 // The run has been seen to its end with both guesses standing.
 static bool may_tell(const struct panel_seen *seen) {
-    return seen->guess.stage == GUESS_SET && seen->at_end && guess_true_decode_ppm(seen->run) >= 0;
+    return seen->stage->guess.stage == GUESS_SET && seen->at_end &&
+           guess_true_decode_ppm(seen->run) >= 0;
 }
 
 static void put_knob(struct panel_control *out, const struct panel_seen *seen, const char *label,
                      const char *value) {
     out->kind = CONTROL_SLIDER;
-    out->is_off = seen->guess.stage == GUESS_SET;
+    out->is_off = seen->stage->guess.stage == GUESS_SET;
     panel_say(out->label, sizeof out->label, seen, label, NULL);
     panel_say(out->value, sizeof out->value, seen, "predict.value",
               (const char *const[]){"value", value, NULL});
@@ -106,9 +107,9 @@ static void put_mark(struct panel_control *out, const struct panel_seen *seen, i
 
 void panel_ttft_control(struct panel_control *out, const struct panel_seen *seen) {
     char value[PANEL_WORD_BYTES];
-    panel_time(value, sizeof value, seen->run, guess_ttft_ns(&seen->guess, seen->run));
+    panel_time(value, sizeof value, seen->run, guess_ttft_ns(&seen->stage->guess, seen->run));
     out->tone = TONE_PREFILL;
-    out->ppm = seen->guess.ttft_ppm;
+    out->ppm = seen->stage->guess.ttft_ppm;
     put_knob(out, seen, "predict.ttft", value);
     if (!may_tell(seen))
         return;
@@ -119,9 +120,9 @@ void panel_ttft_control(struct panel_control *out, const struct panel_seen *seen
 
 void panel_decode_control(struct panel_control *out, const struct panel_seen *seen) {
     char value[PANEL_WORD_BYTES];
-    panel_percent(value, seen->guess.decode_ppm);
+    panel_percent(value, seen->stage->guess.decode_ppm);
     out->tone = TONE_DECODE;
-    out->ppm = seen->guess.decode_ppm;
+    out->ppm = seen->stage->guess.decode_ppm;
     put_knob(out, seen, "predict.decode", value);
     if (!may_tell(seen))
         return;
@@ -143,29 +144,30 @@ static void put_outcomes(struct panel *out, const struct panel_seen *seen) {
     const struct run *run = seen->run;
     char guess[PANEL_WORD_BYTES], truth[PANEL_WORD_BYTES];
     int64_t ttft_ns = run_ttft_ns(run);
-    panel_time(guess, sizeof guess, run, guess_ttft_ns(&seen->guess, run));
+    panel_time(guess, sizeof guess, run, guess_ttft_ns(&seen->stage->guess, run));
     panel_time(truth, sizeof truth, run, ttft_ns);
     put_outcome(out, seen, "predict.ttft",
-                nearness_key(seen->guess.ttft_ppm, guess_ttft_ppm_of(ttft_ns, run)), guess, truth);
+                nearness_key(seen->stage->guess.ttft_ppm, guess_ttft_ppm_of(ttft_ns, run)), guess,
+                truth);
     int decode_ppm = guess_true_decode_ppm(run);
-    panel_percent(guess, seen->guess.decode_ppm);
+    panel_percent(guess, seen->stage->guess.decode_ppm);
     panel_percent(truth, decode_ppm);
-    put_outcome(out, seen, "predict.decode", nearness_key(seen->guess.decode_ppm, decode_ppm),
-                guess, truth);
+    put_outcome(out, seen, "predict.decode",
+                nearness_key(seen->stage->guess.decode_ppm, decode_ppm), guess, truth);
 }
 
 void panel_put_predict(struct panel *out, const struct panel_seen *seen) {
     panel_say(out->title, sizeof out->title, seen, "title.predict", NULL);
     out->title_tone = TONE_INK;
     struct panel_block *block = panel_add_block(out, seen, NULL);
-    if (seen->guess.stage != GUESS_SET) {
+    if (seen->stage->guess.stage != GUESS_SET) {
         panel_append(block, seen, ' ', "predict.question", NULL);
         panel_say(out->foot, sizeof out->foot, seen, "predict.hint", NULL);
         return;
     }
     char ttft[PANEL_WORD_BYTES], decode[PANEL_WORD_BYTES];
-    panel_time(ttft, sizeof ttft, seen->run, guess_ttft_ns(&seen->guess, seen->run));
-    panel_percent(decode, seen->guess.decode_ppm);
+    panel_time(ttft, sizeof ttft, seen->run, guess_ttft_ns(&seen->stage->guess, seen->run));
+    panel_percent(decode, seen->stage->guess.decode_ppm);
     panel_append(block, seen, ' ', "predict.set",
                  (const char *const[]){"ttft_guess", ttft, "decode_guess", decode, NULL});
     if (may_tell(seen)) {

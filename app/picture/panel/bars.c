@@ -28,7 +28,7 @@ struct stretch {
 // The run before, if the two can be laid on one scale: both in time, or both in the same
 // units.
 static const struct run *run_before(const struct panel_seen *seen) {
-    const struct run *before = seen->source->before;
+    const struct run *before = seen->at->before;
     const struct run_info *info = &seen->run->info;
     if (!before || run_e2e_ns(before) <= 0)
         return NULL;

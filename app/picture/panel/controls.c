@@ -1,12 +1,11 @@
-// Which controls a panel has, in order, and what they show. The order is what the
-// keyboard goes through and what panel_target answers from.
+// Which controls a panel has and what they show. Their order is the keyboard's.
 #include "app/picture/panel/parts.h"
 
 #include <stdio.h>
 
 // --- Which ---
 
-int panel_targets(enum panel_target out[PANEL_MAX_CONTROLS], const struct panel_seen *seen) {
+static int targets_of(enum panel_target out[PANEL_MAX_CONTROLS], const struct panel_seen *seen) {
     static const struct {
         unsigned flag;
         enum panel_target first, second; // a question comes with its button, or not at all
@@ -17,7 +16,7 @@ int panel_targets(enum panel_target out[PANEL_MAX_CONTROLS], const struct panel_
         {LESSON_COUNTING, TARGET_COUNTING, TARGET_NONE},
     };
     int count = 0;
-    if (seen->source->side == SIDE_PREDICT) {
+    if (seen->stage->side == SIDE_PREDICT) {
         out[count++] = TARGET_TTFT;
         out[count++] = TARGET_DECODE;
         out[count++] = TARGET_GUESS_DONE;
@@ -43,10 +42,11 @@ static void put_length(struct panel_control *out, const struct panel_seen *seen,
     int length = is_chosen ? asked : on_screen;
     char count[PANEL_WORD_BYTES];
     out->kind = CONTROL_SLIDER;
-    out->is_off = !seen->source->can_measure;
+    out->is_off = !seen->at->can_move;
     out->ppm = panel_ppm_of(length, longest);
     panel_count(count, length);
-    const char *key = seen->source->is_measuring && length != on_screen ? "slider.measuring"
+    bool is_coming = seen->at->is_measuring || seen->at->is_asked;
+    const char *key = is_coming && length != on_screen ? "slider.measuring"
                       : seen->run->info.origin == RUN_MODELLED && length == on_screen
                           ? "slider.modelled"
                           : "slider.tokens";
@@ -61,22 +61,20 @@ static void put_length(struct panel_control *out, const struct panel_seen *seen,
 }
 
 static void put_prompt(struct panel_control *out, const struct panel_seen *seen) {
-    const struct panel_source *source = seen->source;
     out->tone = TONE_PREFILL;
     panel_say(out->label, sizeof out->label, seen, "slider.prompt", NULL);
-    put_length(out, seen, source->prompt_tokens, seen->run->info.prompt_tokens,
-               source->longest_prompt);
+    put_length(out, seen, seen->stage->prompt_tokens, seen->run->info.prompt_tokens,
+               seen->at->longest_prompt);
 }
 
 // An answer that goes to its end token has no length that anybody asked for: the knob
 // stands at the most there may be.
 static void put_answer(struct panel_control *out, const struct panel_seen *seen) {
-    const struct panel_source *source = seen->source;
     out->tone = TONE_DECODE;
     panel_say(out->label, sizeof out->label, seen, "slider.answer", NULL);
-    put_length(out, seen, source->answer_tokens, seen->run->info.answer_limit,
-               source->longest_answer);
-    if (source->answer_tokens <= 0 && seen->run->info.origin != RUN_LESSON)
+    put_length(out, seen, seen->stage->answer_tokens, seen->run->info.answer_limit,
+               seen->at->longest_answer);
+    if (seen->stage->answer_tokens <= 0 && seen->run->info.origin != RUN_LESSON)
         panel_say(out->value, sizeof out->value, seen, "slider.to_end", NULL);
 }
 
@@ -112,7 +110,7 @@ static void put_control(struct panel_control *out, const struct panel_seen *seen
         panel_split_control(out, seen);
         break;
     case TARGET_SPLIT_DONE:
-        put_button(out, seen, seen->guess.is_split_set ? "split.again" : "split.button");
+        put_button(out, seen, seen->stage->guess.is_split_set ? "split.again" : "split.button");
         break;
     case TARGET_TTFT:
         panel_ttft_control(out, seen);
@@ -121,7 +119,8 @@ static void put_control(struct panel_control *out, const struct panel_seen *seen
         panel_decode_control(out, seen);
         break;
     case TARGET_GUESS_DONE:
-        put_button(out, seen, seen->guess.stage == GUESS_SET ? "predict.again" : "predict.button");
+        put_button(out, seen,
+                   seen->stage->guess.stage == GUESS_SET ? "predict.again" : "predict.button");
         break;
     case TARGET_NONE:
         break;
@@ -130,10 +129,11 @@ static void put_control(struct panel_control *out, const struct panel_seen *seen
 
 void panel_put_controls(struct panel *out, const struct panel_seen *seen) {
     enum panel_target targets[PANEL_MAX_CONTROLS];
-    out->control_count = panel_targets(targets, seen);
+    out->control_count = targets_of(targets, seen);
     for (int i = 0; i < out->control_count; i++) {
         struct panel_control *control = &out->controls[i];
-        *control = (struct panel_control){.mark_ppm = -1, .is_focused = i == seen->source->focus};
+        *control = (struct panel_control){
+            .target = (uint8_t)targets[i], .is_focused = i == seen->stage->focus, .mark_ppm = -1};
         put_control(control, seen, targets[i]);
     }
 }

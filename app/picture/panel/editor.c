@@ -1,5 +1,6 @@
 // The user's own prompt: the text with its cursor, its tokens below, how many there are
 // of how many there may be, and why it cannot be measured if it cannot.
+#include "app/state/editor.h"
 #include "app/picture/panel/parts.h"
 
 #include <stdio.h>
@@ -16,40 +17,40 @@ static void put_field(struct panel *out, const struct editor *editor) {
 }
 
 // Of more tokens than there is room for, those at the end: where one is typing.
-static void put_tiles(struct panel *out, const struct panel_source *source) {
-    int count = source->tile_count < PANEL_MAX_TILES ? source->tile_count : PANEL_MAX_TILES;
+static void put_tiles(struct panel *out, const struct at_hand *at) {
+    int count = at->tile_count < PANEL_MAX_TILES ? at->tile_count : PANEL_MAX_TILES;
     out->tile_count = count;
     if (count > 0)
-        memcpy(out->tiles, source->tiles + source->tile_count - count,
+        memcpy(out->tiles, at->tiles + at->tile_count - count,
                (size_t)count * sizeof out->tiles[0]);
 }
 
 // What is wrong comes first from whoever tried; the panel itself sees the rest.
 static void put_trouble(struct panel_block *block, const struct panel_seen *seen, const char *count,
                         const char *longest) {
-    const struct panel_source *source = seen->source;
+    const struct at_hand *at = seen->at;
     const char *const lengths[] = {"count", count, "longest", longest, NULL};
-    bool is_empty = !source->editor || source->editor->length == 0;
-    if (source->editor_message)
-        snprintf(block->text, sizeof block->text, "%s", source->editor_message);
-    else if (!source->can_measure)
+    bool is_empty = !at->editor || at->editor->length == 0;
+    if (at->editor_message)
+        snprintf(block->text, sizeof block->text, "%s", at->editor_message);
+    else if (!at->has_engine)
         panel_append(block, seen, ' ', "editor.no_device", NULL);
     else if (is_empty)
         panel_append(block, seen, ' ', "editor.empty", NULL);
-    else if (source->prompt_count > source->longest_prompt)
+    else if (at->prompt_count > at->longest_prompt)
         panel_append(block, seen, ' ', "editor.too_long", lengths);
 }
 
 void panel_put_editor(struct panel *out, const struct panel_seen *seen) {
-    const struct panel_source *source = seen->source;
+    const struct at_hand *at = seen->at;
     char count[PANEL_WORD_BYTES], longest[PANEL_WORD_BYTES];
-    panel_count(count, source->prompt_count);
-    panel_count(longest, source->longest_prompt);
+    panel_count(count, at->prompt_count);
+    panel_count(longest, at->longest_prompt);
     panel_say(out->title, sizeof out->title, seen, "title.prompt", NULL);
     panel_say(out->foot, sizeof out->foot, seen, "editor.hint", NULL);
     put_trouble(panel_add_block(out, seen, "editor.label"), seen, count, longest);
-    put_field(out, source->editor);
-    put_tiles(out, source);
+    put_field(out, at->editor);
+    put_tiles(out, at);
     panel_say(out->tiles_label, sizeof out->tiles_label, seen, "editor.tokens",
               (const char *const[]){"count", count, "longest", longest, NULL});
 }

@@ -72,7 +72,7 @@ void panel_put_cache(struct panel *out, const struct panel_seen *seen) {
 // From anywhere the chapter is named first, since nobody came to it step by step.
 static void put_title(struct panel *out, const struct panel_seen *seen) {
     const char *title = seen->page.title;
-    if (seen->source->side != SIDE_SIMPLE) {
+    if (seen->stage->side != SIDE_SIMPLE) {
         snprintf(out->title, sizeof out->title, "%s", title);
         return;
     }
@@ -108,11 +108,11 @@ static void put_takeaway(struct panel *out, const struct panel_seen *seen) {
 static void put_hint(struct panel *out, const struct panel_seen *seen) {
     unsigned lengths = LESSON_PROMPT | LESSON_ANSWER;
     struct lesson_place next = seen->place;
-    if (seen->source->side == SIDE_SIMPLE) {
+    if (seen->stage->side == SIDE_SIMPLE) {
         panel_say(out->foot, sizeof out->foot, seen, "simple.hint", NULL);
-    } else if ((seen->page.shows & LESSON_SPLIT) && !seen->guess.is_split_set) {
+    } else if ((seen->page.shows & LESSON_SPLIT) && !seen->stage->guess.is_split_set) {
         panel_say(out->foot, sizeof out->foot, seen, "split.hint", NULL);
-    } else if ((seen->page.shows & lengths) && !seen->source->can_measure) {
+    } else if ((seen->page.shows & lengths) && !seen->at->can_move) {
         panel_say(out->foot, sizeof out->foot, seen, "slider.off", NULL);
     } else if (!lesson_move(seen->lesson, &next, 1, seen->run)) {
         panel_say(out->foot, sizeof out->foot, seen, "foot.end", NULL);
@@ -140,7 +140,7 @@ void panel_put_lesson(struct panel *out, const struct panel_seen *seen) {
     out->title_tone = (uint8_t)(follows ? panel_tone(seen) : TONE_INK);
     if (page->shows & LESSON_PARTIES)
         panel_put_parties(out, seen);
-    put_blocks(out, page, (page->shows & LESSON_SPLIT) && seen->guess.is_split_set);
+    put_blocks(out, page, (page->shows & LESSON_SPLIT) && seen->stage->guess.is_split_set);
     if (page->shows & LESSON_SPLIT)
         panel_put_split(out, seen);
     if (page->shows & LESSON_COUNTING)
@@ -152,8 +152,8 @@ void panel_put_lesson(struct panel *out, const struct panel_seen *seen) {
     if (page->shows & LESSON_ANATOMY)
         panel_put_anatomy(out, seen);
     // A takeaway may say what the question asks.
-    bool is_asked = (page->shows & LESSON_SPLIT) && !seen->guess.is_split_set;
-    if (page->takeaway[0] && !is_asked && seen->source->side == SIDE_NONE)
+    bool is_asked = (page->shows & LESSON_SPLIT) && !seen->stage->guess.is_split_set;
+    if (page->takeaway[0] && !is_asked && seen->stage->side == SIDE_NONE)
         put_takeaway(out, seen);
     else
         put_hint(out, seen);

@@ -7,16 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-// --- What a line stands for ---
-
-int64_t panel_log_ns(const struct run *run, int line) {
-    return line < 0 ? -1 : run_event_ns(run, line);
-}
-
-int panel_log_line_at(const struct run *run, int64_t t_ns) {
-    return run_event_at(run, t_ns);
-}
-
 // The first of `total` lines that is kept so that the focus stands in the middle.
 static int first_kept(int total, int focus) {
     int first = focus - PANEL_MAX_LINES / 2;
@@ -92,14 +82,15 @@ static void put_event(struct panel_line *out, const struct panel_seen *seen, int
 }
 
 void panel_put_log(struct panel *out, const struct panel_seen *seen) {
-    int total = run_events(seen->run), focus = seen->source->list_focus;
+    int total = run_events(seen->run), focus = seen->stage->list_focus;
     panel_say(out->title, sizeof out->title, seen, "title.log", NULL);
     panel_say(out->foot, sizeof out->foot, seen, "log.hint", NULL);
     if (focus < 0)
-        focus = panel_log_line_at(seen->run, seen->t_ns);
+        focus = run_event_at(seen->run, seen->t_ns);
     focus = focus < 0 ? 0 : focus >= total ? total - 1 : focus;
     int first = first_kept(total, focus);
     out->line_count = total - first < PANEL_MAX_LINES ? total - first : PANEL_MAX_LINES;
+    out->line_first = first;
     out->line_focus = focus - first;
     for (int i = 0; i < out->line_count; i++)
         put_event(&out->lines[i], seen, first + i);
@@ -108,7 +99,7 @@ void panel_put_log(struct panel *out, const struct panel_seen *seen) {
 // --- The glossary ---
 
 void panel_put_glossary(struct panel *out, const struct panel_seen *seen) {
-    int total = lesson_terms(seen->lesson), focus = seen->source->list_focus;
+    int total = lesson_terms(seen->lesson), focus = seen->stage->list_focus;
     panel_say(out->title, sizeof out->title, seen, "title.glossary", NULL);
     panel_say(out->foot, sizeof out->foot, seen, "glossary.hint", NULL);
     if (total == 0)
@@ -120,6 +111,7 @@ void panel_put_glossary(struct panel *out, const struct panel_seen *seen) {
     snprintf(block->text, sizeof block->text, "%s", term.text);
     int first = first_kept(total, focus);
     out->line_count = total - first < PANEL_MAX_LINES ? total - first : PANEL_MAX_LINES;
+    out->line_first = first;
     out->line_focus = focus - first;
     for (int i = 0; i < out->line_count; i++) {
         struct panel_line *line = &out->lines[i];

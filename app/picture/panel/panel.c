@@ -10,19 +10,15 @@
 
 // --- The moment ---
 
-static bool shows_lesson(enum side side) {
-    return side == SIDE_NONE || side == SIDE_SIMPLE;
-}
-
-static struct lesson_place place_of(const struct panel_source *source, int64_t t_ns) {
-    const struct lesson *lesson = source->lesson;
-    struct lesson_place place = source->place;
-    if (source->side == SIDE_SIMPLE) {
-        place.chapter = lesson_chapters(lesson) - 1;
-        place.step = source->list_focus < 0 ? 0 : source->list_focus;
+static struct lesson_place place_of(const struct panel_seen *seen) {
+    const struct stage_state *stage = seen->stage;
+    struct lesson_place place = stage->place;
+    if (stage->side == SIDE_SIMPLE) {
+        place.chapter = lesson_chapters(seen->lesson) - 1;
+        place.step = max_int(stage->list_focus, 0);
     }
-    place = lesson_clamp(lesson, place, source->run);
-    return lesson_place_at(lesson, place, source->run, t_ns);
+    place = lesson_clamp(seen->lesson, place, seen->run);
+    return lesson_place_at(seen->lesson, place, seen->run, seen->t_ns);
 }
 
 // The pass under way, by the lesson's steps: what lies between two events belongs to the
@@ -34,17 +30,17 @@ static int pass_under_way(const struct run *run, int marks, int64_t t_ns) {
     return t_ns > run_event_ns(run, pass) ? pass : -1;
 }
 
-void panel_see(struct panel_seen *out, const struct panel_source *source) {
-    const struct run *run = source->run;
-    int64_t end_ns = run_end_ns(run), t_ns = source->t_ns;
+static void see(struct panel_seen *out, const struct at_hand *at, const struct stage_state *stage) {
+    const struct run *run = at->run;
+    int64_t end_ns = run_end_ns(run), t_ns = at->t_ns;
     if (run->state == RUN_OPEN && t_ns > end_ns)
         t_ns = end_ns;
     int marks = run_marks_at(run, t_ns);
     *out = (struct panel_seen){
-        .source = source,
-        .lesson = source->lesson,
+        .at = at,
+        .stage = stage,
+        .lesson = at->lesson,
         .run = run,
-        .guess = source->guess ? *source->guess : guess_new(),
         .t_ns = t_ns,
         .shown_ns = t_ns < 0        ? 0
                     : t_ns > end_ns ? end_ns
@@ -57,10 +53,10 @@ void panel_see(struct panel_seen *out, const struct panel_source *source) {
     out->prefill_done = out->cache_entries >= run->info.prompt_tokens;
     // A run that failed before its first mark is at its end as soon as it began.
     out->at_end = run->state != RUN_OPEN && t_ns >= end_ns && marks == run->mark_count;
-    if (!shows_lesson(source->side))
+    if (stage->side != SIDE_NONE && stage->side != SIDE_SIMPLE)
         return;
-    out->place = place_of(source, t_ns);
-    lesson_page(&out->page, source->lesson, out->place, run, t_ns);
+    out->place = place_of(out);
+    lesson_page(&out->page, out->lesson, out->place, run, t_ns);
 }
 
 int panel_decode_pass(const struct panel_seen *seen) {
@@ -76,7 +72,7 @@ enum view_tone panel_tone(const struct panel_seen *seen) {
 
 // --- The sides ---
 
-void panel_fill(struct panel *out, const struct panel_source *source) {
+void panel_fill(struct panel *out, const struct at_hand *at, const struct stage_state *stage) {
     static void (*const sides[])(struct panel *, const struct panel_seen *) = {
         [SIDE_NONE] = panel_put_lesson,       [SIDE_LOG] = panel_put_log,
         [SIDE_GLOSSARY] = panel_put_glossary, [SIDE_WHY] = panel_put_why,
@@ -84,35 +80,20 @@ void panel_fill(struct panel *out, const struct panel_source *source) {
         [SIDE_SIMPLE] = panel_put_lesson,
     };
     struct panel_seen seen;
-    panel_see(&seen, source);
+    see(&seen, at, stage);
     panel_clear(out);
-    sides[source->side](out, &seen);
+    sides[stage->side](out, &seen);
     panel_put_controls(out, &seen);
 }
 
-int panel_controls(const struct panel_source *source) {
-    struct panel_seen seen;
-    enum panel_target targets[PANEL_MAX_CONTROLS];
-    panel_see(&seen, source);
-    return panel_targets(targets, &seen);
-}
-
-enum panel_target panel_target(const struct panel_source *source, int control) {
-    struct panel_seen seen;
-    enum panel_target targets[PANEL_MAX_CONTROLS];
-    panel_see(&seen, source);
-    int count = panel_targets(targets, &seen);
-    return control >= 0 && control < count ? targets[control] : TARGET_NONE;
-}
-
-int panel_lines(const struct panel_source *source) {
-    switch (source->side) {
+int panel_lines(const struct at_hand *at, enum side side) {
+    switch (side) {
     case SIDE_LOG:
-        return run_events(source->run);
+        return run_events(at->run);
     case SIDE_GLOSSARY:
-        return lesson_terms(source->lesson);
+        return lesson_terms(at->lesson);
     case SIDE_SIMPLE:
-        return lesson_steps(source->lesson, lesson_chapters(source->lesson) - 1, source->run);
+        return lesson_steps(at->lesson, lesson_chapters(at->lesson) - 1, at->run);
     default:
         return 0;
     }

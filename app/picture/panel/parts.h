@@ -8,10 +8,10 @@
 enum { PANEL_WORD_BYTES = 48 }; // a number with its unit
 
 struct panel_seen {
-    const struct panel_source *source;
+    const struct at_hand *at;
+    const struct stage_state *stage;
     const struct lesson *lesson;
     const struct run *run;
-    struct guess guess;
     int64_t t_ns;      // the moment: not past the last mark of an open run
     int64_t shown_ns;  // 0 .. end of the run
     int passes_done;   // passes whose output mark has come
@@ -24,8 +24,6 @@ struct panel_seen {
     struct lesson_place place;
     struct lesson_page page;
 };
-
-void panel_see(struct panel_seen *out, const struct panel_source *source);
 
 // The sides, each filling a cleared panel.
 void panel_put_lesson(struct panel *out, const struct panel_seen *seen);
@@ -42,8 +40,6 @@ void panel_put_bars(struct panel *out, const struct panel_seen *seen);
 void panel_put_anatomy(struct panel *out, const struct panel_seen *seen);
 void panel_put_split(struct panel *out, const struct panel_seen *seen);
 
-// Controls: which there are, in order; and their contents.
-int panel_targets(enum panel_target out[PANEL_MAX_CONTROLS], const struct panel_seen *seen);
 void panel_put_controls(struct panel *out, const struct panel_seen *seen);
 // The two kinds that ask: filled for the moment, reveal included.
 void panel_split_control(struct panel_control *out, const struct panel_seen *seen);

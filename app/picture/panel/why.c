@@ -6,6 +6,7 @@
 // takes the time. Lesson units have no cause, and the panel says so.
 #include "app/picture/panel/parts.h"
 #include "app/picture/scene/scene.h"
+#include "compute/measure/floors.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -49,7 +50,7 @@ static int step_shown(const struct panel_seen *seen) {
 }
 
 static const struct floors *floors_of_device(const struct panel_seen *seen) {
-    const struct floors *floors = seen->source->floors;
+    const struct floors *floors = seen->at->floors;
     bool is_usable = floors && floors->is_measured && floors->rates.read_bytes_s > 0 &&
                      floors->rates.matrix_flop_s > 0 && seen->run->info.weight_bytes > 0;
     return is_usable ? floors : NULL;
@@ -112,7 +113,7 @@ static void put_share(char out[PANEL_WORD_BYTES], double share) {
 }
 
 static void put_floors(struct panel *out, const struct panel_seen *seen, const struct work *work) {
-    const struct backend_rates *rates = &seen->source->floors->rates;
+    const struct backend_rates *rates = &seen->at->floors->rates;
     struct panel_block *block = panel_add_block(out, seen, "why.floors");
     char bytes[PANEL_WORD_BYTES], read_rate[PANEL_WORD_BYTES], read_floor[PANEL_WORD_BYTES];
     char flop[PANEL_WORD_BYTES], matrix_rate[PANEL_WORD_BYTES], matrix_floor[PANEL_WORD_BYTES];

@@ -1,7 +1,7 @@
 // scene_at: a run, a moment and options become the view of that moment. Pure: no
 // clock, no allocation, no SDL, no memory of the frame before. It never looks
 // past the moment: a prefix of a run that reaches to the moment gives the same
-// view as the whole run. app/scene*.c are the only files that know both
+// view as the whole run. This folder and its neighbours know both
 // compute/run/run.h and render/data/view.h.
 #ifndef APP_PICTURE_SCENE_SCENE_H
 #define APP_PICTURE_SCENE_SCENE_H

@@ -8,7 +8,9 @@
 #include <cmocka.h>
 
 #include "app/command/record.h"
-#include "app/runs/source.h"
+#include "app/picture/frame.h"
+#include "app/runs/labwork.h"
+#include "render/pixel/surface.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -245,6 +247,85 @@ static void a_failed_recording_leaves_nothing_behind(void **state) {
     assert_int_equal(rmdir(folder), 0);
 }
 
+// --- What a still shows ---
+
+static const char saved_run[] = TOKENDRIP_SOURCE_DIR "/assets/runs/cpu-amd-epyc-2-cores.json";
+
+// Lab as the window shows a saved run, without the key hints, as a PNG. Returns the knee
+// plot's origin.
+static const char *save_lab(const char *path, const struct options *options, bool has_engine) {
+    static struct frame frame;
+    struct runfile_extras extras;
+    struct labwork work = {0};
+    struct run *run = NULL;
+    struct text *text = NULL;
+    struct surface *surface = NULL;
+    char why[256];
+    assert_true(source_replay(&run, &extras, options, why));
+    run->info.answer_limit = run->answer_count;
+    labwork_take(&work, &extras);
+    struct record_plan plan = plan_of(options, run);
+    struct stage_state stage = {.playhead = {.rate = plan.rate},
+                                .landed_ns = INT64_MIN,
+                                .mode = MODE_LAB,
+                                .focus = -1,
+                                .guess = guess_new()};
+    struct at_hand at = labwork_at_hand(&work, run, NULL, has_engine);
+    at.t_ns = plan.last_ns;
+    at.can_move = true;
+    at.longest_prompt = work.longest;
+    at.longest_answer = SOURCE_ANSWER_LIMIT;
+    assert_true(text_create(&text, why));
+    assert_true(surface_create(&surface, plan.width_px, plan.height_px, text, why));
+    struct frame_target target = {plan.width_px, plan.height_px, true, text};
+    frame_compose(&frame, &at, &stage, &target);
+    surface_draw(surface, &frame.scene);
+    assert_true(surface_save_png(surface, path, why));
+    surface_destroy(surface);
+    text_destroy(text);
+    run_destroy(run);
+    labwork_clear(&work);
+    return frame.lab.plots[0].origin;
+}
+
+static bool are_equal_files(const char *a_path, const char *b_path) {
+    FILE *a = fopen(a_path, "rb"), *b = fopen(b_path, "rb");
+    assert_true(a && b);
+    int x, y;
+    do {
+        x = fgetc(a);
+        y = fgetc(b);
+    } while (x == y && x != EOF);
+    fclose(a);
+    fclose(b);
+    return x == y;
+}
+
+static void a_still_of_a_saved_run_is_the_windows_picture_and_says_from_a_file(void **state) {
+    (void)state;
+    char folder[] = "/tmp/tokendrip-record-XXXXXX", still[64], here[64], file[64], why[256];
+    assert_non_null(mkdtemp(folder));
+    snprintf(still, sizeof still, "%s/still.png", folder);
+    snprintf(here, sizeof here, "%s/here.png", folder);
+    snprintf(file, sizeof file, "%s/file.png", folder);
+    struct options options = options_for(still);
+    options.clock = CLOCK_MEASURED;
+    options.mode = MODE_LAB;
+    options.run_path = saved_run;
+    options.is_quiet = true;
+    options.width_px = 1280;
+    options.height_px = 720;
+    assert_int_equal(record_command(&options, why), EXIT_OK);
+    assert_string_equal(save_lab(here, &options, true), "measured here");
+    assert_string_equal(save_lab(file, &options, false), "measured, from a file");
+    assert_true(are_equal_files(still, file));
+    assert_false(are_equal_files(still, here));
+    remove(still);
+    remove(here);
+    remove(file);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_film_is_full_hd_at_60_and_a_gif_is_smaller),
@@ -258,6 +339,7 @@ int main(void) {
         cmocka_unit_test(a_single_still_shows_the_end_or_the_moment_asked_for),
         cmocka_unit_test(stills_are_named_after_their_events),
         cmocka_unit_test(a_failed_recording_leaves_nothing_behind),
+        cmocka_unit_test(a_still_of_a_saved_run_is_the_windows_picture_and_says_from_a_file),
     };
     setenv("TOKENDRIP_ASSETS", TOKENDRIP_SOURCE_DIR "/assets", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);

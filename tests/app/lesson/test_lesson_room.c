@@ -101,21 +101,17 @@ static struct run *bundled_run(void) {
 
 static void compose(const struct run *run, const struct stage_state *stage, int64_t t_ns,
                     const struct meeting *meeting, const int size[2]) {
-    struct frame_source source = {
-        .stage = stage,
+    struct at_hand at = {
         .run = run,
         .t_ns = t_ns,
-        .is_film = meeting->is_film,
-        .width_px = size[0],
-        .height_px = size[1],
-        .text = text,
-        .panel = {.lesson = lesson,
-                  .longest_prompt = 1024,
-                  .longest_answer = 256,
-                  .can_measure = meeting->can_measure,
-                  .before = meeting->before},
+        .can_move = meeting->can_measure,
+        .longest_prompt = 1024,
+        .longest_answer = 256,
+        .lesson = lesson,
+        .before = meeting->before,
     };
-    frame_compose(frame, &source);
+    struct frame_target target = {size[0], size[1], meeting->is_film, text};
+    frame_compose(frame, &at, stage, &target);
 }
 
 static struct stage_state stage_for(const struct run *run, const struct meeting *meeting) {

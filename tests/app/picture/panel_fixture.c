@@ -66,17 +66,16 @@ struct run *measured_run(const struct measured *of) {
     return run;
 }
 
-struct panel_source source_of(const struct run *run, int64_t t_ns, enum side side) {
-    return (struct panel_source){
-        .lesson = lesson,
-        .run = run,
-        .t_ns = t_ns,
-        .side = side,
-        .focus = -1,
-        .list_focus = -1,
-        .longest_prompt = 1024,
-        .longest_answer = 512,
-        .can_measure = true,
+struct showing source_of(const struct run *run, int64_t t_ns, enum side side) {
+    return (struct showing){
+        .at = {.run = run,
+               .t_ns = t_ns,
+               .lesson = lesson,
+               .longest_prompt = 1024,
+               .longest_answer = 512,
+               .has_engine = true,
+               .can_move = true},
+        .stage = {.side = side, .focus = -1, .list_focus = -1, .guess = guess_new()},
     };
 }
 
@@ -127,16 +126,16 @@ void for_random_moments(void (*check)(const struct run *, int64_t, uint64_t *)) 
     }
 }
 
-struct panel_source any_source(const struct run *run, int64_t t_ns, uint64_t *random) {
+struct showing any_source(const struct run *run, int64_t t_ns, uint64_t *random) {
     enum side side = (enum side)random_between(random, SIDE_NONE, SIDE_SIMPLE);
-    struct panel_source source = source_of(run, t_ns, side);
-    source.place = any_place(run, random);
-    source.focus = (int)random_between(random, -1, 4);
-    source.list_focus = (int)random_between(random, -1, 40);
-    source.prompt_tokens = (int)random_between(random, 0, 1024);
-    source.answer_tokens = (int)random_between(random, 0, 512);
-    source.can_measure = random_between(random, 0, 1);
-    source.is_measuring = random_between(random, 0, 1);
+    struct showing source = source_of(run, t_ns, side);
+    source.stage.place = any_place(run, random);
+    source.stage.focus = (int)random_between(random, -1, 4);
+    source.stage.list_focus = (int)random_between(random, -1, 40);
+    source.stage.prompt_tokens = (int)random_between(random, 0, 1024);
+    source.stage.answer_tokens = (int)random_between(random, 0, 512);
+    source.at.can_move = random_between(random, 0, 1);
+    source.at.is_measuring = random_between(random, 0, 1);
     return source;
 }
 
@@ -156,9 +155,9 @@ const char *block_text(const struct panel *panel, const char *heading_key) {
     return "";
 }
 
-int control_of(const struct panel_source *source, enum panel_target target) {
-    for (int i = 0; i < panel_controls(source); i++)
-        if (panel_target(source, i) == target)
+int control_of(const struct panel *panel, enum panel_target target) {
+    for (int i = 0; i < panel->control_count; i++)
+        if (panel->controls[i].target == target)
             return i;
     fail_msg("no control moves target %d", target);
     return -1;

@@ -22,8 +22,13 @@ struct measured {
 // A measured run of known figures: 2 layers, 2 x 4 numbers of 2 bytes: 64 bytes an entry.
 struct run *measured_run(const struct measured *of);
 
-struct panel_source source_of(const struct run *run, int64_t t_ns, enum side side);
-struct panel_source any_source(const struct run *run, int64_t t_ns, uint64_t *random);
+// What a panel is filled from.
+struct showing {
+    struct at_hand at;
+    struct stage_state stage;
+};
+struct showing source_of(const struct run *run, int64_t t_ns, enum side side);
+struct showing any_source(const struct run *run, int64_t t_ns, uint64_t *random);
 // The first step whose page shows all of `flags`, in the lesson's order.
 struct lesson_place place_with(const struct run *run, unsigned flags);
 struct lesson_place any_place(const struct run *run, uint64_t *random);
@@ -33,6 +38,6 @@ void for_random_moments(void (*check)(const struct run *, int64_t, uint64_t *));
 const char *said(const char *key, const struct run *run, int64_t t_ns, const char *const *extra);
 // The text under a heading; the control that moves a target. Fail where there is none.
 const char *block_text(const struct panel *panel, const char *heading_key);
-int control_of(const struct panel_source *source, enum panel_target target);
+int control_of(const struct panel *panel, enum panel_target target);
 
 #endif

@@ -62,20 +62,17 @@ static struct stage_state stage_for(const struct run *run, enum mode_choice mode
 
 static struct actions_context draw(struct bench *bench, const struct stage_state *stage,
                                    const struct run *run, int width_px, int height_px) {
-    struct frame_source source = {
-        .stage = stage,
+    struct at_hand at = {
         .run = run,
         .t_ns = playhead_at(&stage->playhead, 0),
-        .width_px = width_px,
-        .height_px = height_px,
-        .text = bench->text,
-        .panel = {.lesson = bench->lesson,
-                  .longest_prompt = 1024,
-                  .longest_answer = 256,
-                  .can_measure = true},
-        .lab = {.longest_prompt = 1024, .longest_answer = 256},
+        .has_engine = true,
+        .can_move = true,
+        .longest_prompt = 1024,
+        .longest_answer = 256,
+        .lesson = bench->lesson,
     };
-    frame_compose(bench->frame, &source);
+    struct frame_target target = {width_px, height_px, false, bench->text};
+    frame_compose(bench->frame, &at, stage, &target);
     struct actions_context context = {
         .run = run, .longest_prompt = 1024, .longest_answer = 256, .lesson = bench->lesson};
     frame_fill_context(&context, bench->frame, stage);
@@ -288,10 +285,10 @@ static void a_double_click_on_nothing_is_full_screen(void **state) {
 static void nothing_is_hit_before_there_is_a_run(void **state) {
     struct bench *bench = *state;
     struct stage_state stage = {.focus = -1};
-    struct frame_source source = {
-        .stage = &stage, .width_px = 800, .height_px = 600, .text = bench->text};
+    struct at_hand at = {0};
+    struct frame_target target = {800, 600, false, bench->text};
     memset(bench->frame, 0, sizeof *bench->frame);
-    frame_compose(bench->frame, &source);
+    frame_compose(bench->frame, &at, &stage, &target);
     int x, y;
     assert_false(find(bench->frame, FRAME_CONTROL, TARGET_NONE, &x, &y));
     assert_false(find(bench->frame, FRAME_CLOCK, TARGET_NONE, &x, &y));

@@ -11,6 +11,8 @@
 #include "app/picture/lab/lab.h"
 #include "app/picture/panel/panel.h"
 #include "compute/base/utf8.h"
+#include "compute/measure/floors.h"
+#include "compute/measure/sweep.h"
 #include "tests/compute/run/random_run.h"
 
 #include <math.h>
@@ -111,20 +113,29 @@ static const struct floors some_floors = {
     .decode = {.bytes = 8e6, .flop = 8e6, .floor_ns = 400000, .share = 0.7, .is_read = true},
 };
 
-static struct lab_source source_of(const struct run *run, const struct sweep *sweep) {
-    return (struct lab_source){.run = run,
-                               .t_ns = run ? run_end_ns(run) : 0,
-                               .sweep = sweep,
-                               .longest_prompt = LONGEST,
-                               .longest_answer = LONGEST,
-                               .focus = -1,
-                               .plot_focus = -1};
+// What a lab is filled from.
+struct showing {
+    struct at_hand at;
+    struct stage_state stage;
+};
+
+static struct showing source_of(const struct run *run, const struct sweep *sweep) {
+    return (struct showing){
+        .at = {.run = run,
+               .t_ns = run ? run_end_ns(run) : 0,
+               .has_engine = true,
+               .can_move = true,
+               .longest_prompt = LONGEST,
+               .longest_answer = LONGEST,
+               .sweep = sweep},
+        .stage = {.focus = -1},
+    };
 }
 
-static const struct plot *plot_of(const struct lab_source *source, int page, int plot) {
-    struct lab_source at = *source;
-    at.page = page;
-    lab_fill(&lab_a, &at);
+static const struct plot *plot_of(const struct showing *source, int page, int plot) {
+    struct stage_state stage = source->stage;
+    stage.page = page;
+    lab_fill(&lab_a, &source->at, &stage);
     return &lab_a.plots[plot];
 }
 
@@ -306,8 +317,8 @@ static void the_knee_plots_caption_follows_the_region(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct sweep sweep = sweep_of(cases[i].curve, 8e5, 100, LONGEST);
-        struct lab_source source = source_of(NULL, &sweep);
-        source.prompt_tokens = cases[i].prompt;
+        struct showing source = source_of(NULL, &sweep);
+        source.stage.prompt_tokens = cases[i].prompt;
         const struct plot *plot = plot_of(&source, 0, KNEE);
         check_plot(plot);
         assert_says(plot->caption, cases[i].says);
@@ -321,8 +332,8 @@ static void a_line_that_begins_high_says_what_a_pass_takes_anyway(void **state) 
     static const struct curve high_line = {0, 3e6, 2e3, 0};
     (void)state;
     struct sweep sweep = sweep_of(&high_line, 8e5, 100, LONGEST);
-    struct lab_source source = source_of(NULL, &sweep);
-    source.prompt_tokens = 64;
+    struct showing source = source_of(NULL, &sweep);
+    source.stage.prompt_tokens = 64;
     const struct plot *plot = plot_of(&source, 0, KNEE);
     struct sweep_prefill_fit fit;
     sweep_fit_prefill(&fit, &sweep);
@@ -334,10 +345,10 @@ static void a_line_that_begins_high_says_what_a_pass_takes_anyway(void **state) 
 static void weights_are_the_reason_only_where_the_roofs_show_it(void **state) {
     (void)state;
     struct sweep sweep = good_sweep();
-    struct lab_source source = source_of(NULL, &sweep);
+    struct showing source = source_of(NULL, &sweep);
     struct floors floors = some_floors;
-    source.prompt_tokens = 16;
-    source.floors = &floors;
+    source.stage.prompt_tokens = 16;
+    source.at.floors = &floors;
     assert_says(plot_of(&source, 0, KNEE)->caption,
                 "any pass takes 1.000 \xC2\xB1 0.001 ms, mostly to read all weights.");
     floors.decode.share = 0.2;
@@ -353,9 +364,9 @@ static void while_points_come_only_their_number_is_told(void **state) {
     for (int count = 1; count <= whole.prefill_count; count++) {
         struct sweep sweep = whole;
         sweep.prefill_count = count;
-        struct lab_source source = source_of(NULL, &sweep);
-        source.is_sweeping = true;
-        source.prompt_tokens = 2000;
+        struct showing source = source_of(NULL, &sweep);
+        source.at.is_sweeping = true;
+        source.stage.prompt_tokens = 2000;
         const struct plot *plot = plot_of(&source, 0, KNEE);
         char expected[64];
         snprintf(expected, sizeof expected, "Measuring: %d of 13 lengths.", count);
@@ -366,9 +377,9 @@ static void while_points_come_only_their_number_is_told(void **state) {
         assert_int_equal(has_label(plot, "lesson"), is_whole);
         // Where no point is near, there is no time to put the ring at.
         assert_int_equal(ring_of(plot) != NULL, sweep.prefill[count - 1].tokens >= 2000);
-        source.longest_sweep = 1 << 20;
+        source.at.longest_sweep = 1 << 20;
         assert_says(plot_of(&source, 0, KNEE)->caption, "Measuring: ");
-        source.longest_sweep = source.longest_prompt = 0;
+        source.at.longest_sweep = source.at.longest_prompt = 0;
         assert_says(plot_of(&source, 0, KNEE)->caption, "so far.");
     }
 }
@@ -378,8 +389,8 @@ static void few_points_are_called_few(void **state) {
     struct sweep sweep = good_sweep();
     sweep.prefill_count = 2;
     sweep.step_count = 2;
-    struct lab_source source = source_of(NULL, &sweep);
-    source.prompt_tokens = 1;
+    struct showing source = source_of(NULL, &sweep);
+    source.stage.prompt_tokens = 1;
     assert_reads(plot_of(&source, 0, KNEE)->caption, "Too few lengths measured to say more.");
     assert_reads(plot_of(&source, 1, STEP)->caption, "Too few lengths measured to say more.");
 }
@@ -389,7 +400,7 @@ static void the_lessons_lines_hold_the_dots_from_below(void **state) {
     (void)state;
     for (int i = 0; i < 4; i++) {
         struct sweep sweep = sweep_of(curves[i], 8e5, 100, LONGEST);
-        struct lab_source source = source_of(NULL, &sweep);
+        struct showing source = source_of(NULL, &sweep);
         const struct plot *plot = plot_of(&source, 0, KNEE);
         const struct plot_series *flat = series_with(plot, "lesson 2");
         const struct plot_series *through_0 = series_with(plot, "lesson 1");
@@ -415,17 +426,17 @@ static void the_ring_is_measured_only_by_a_run_of_that_length(void **state) {
     (void)state;
     struct sweep sweep = good_sweep();
     struct run *run = measured_run(100, 5);
-    struct lab_source source = source_of(run, &sweep);
+    struct showing source = source_of(run, &sweep);
     const struct plot *plot = plot_of(&source, 0, KNEE);
     check_near(ring_of(plot)->x, 100, 0);
     check_near(ring_of(plot)->y, 730000, 0);
     assert_true(has_label(plot, "this run"));
-    source.prompt_tokens = 101; // the hand has moved on
+    source.stage.prompt_tokens = 101; // the hand has moved on
     plot = plot_of(&source, 0, KNEE);
     check_near(ring_of(plot)->x, 101, 0);
     check_near(ring_of(plot)->y, (double)sweep_prefill_ns(&sweep, 101), 0);
     assert_true(has_label(plot, "modelled"));
-    source.prompt_tokens = 100;
+    source.stage.prompt_tokens = 100;
     run->info.cold = true; // not fit to stand among the warm ones
     assert_true(!has_label(plot_of(&source, 0, KNEE), "this run"));
     run->info.cold = false;
@@ -437,7 +448,7 @@ static void the_ring_is_measured_only_by_a_run_of_that_length(void **state) {
 static void the_fits_lines_lie_on_the_fit(void **state) {
     (void)state;
     struct sweep sweep = good_sweep();
-    struct lab_source source = source_of(NULL, &sweep);
+    struct showing source = source_of(NULL, &sweep);
     struct sweep_prefill_fit fit;
     sweep_fit_prefill(&fit, &sweep);
     assert_true(fit.has_flat);
@@ -461,8 +472,8 @@ static void the_fits_lines_lie_on_the_fit(void **state) {
 static void a_dot_lies_at_its_share_of_the_roof(void **state) {
     (void)state;
     struct floors floors = some_floors;
-    struct lab_source source = source_of(NULL, NULL);
-    source.floors = &floors;
+    struct showing source = source_of(NULL, NULL);
+    source.at.floors = &floors;
     const struct plot *plot = plot_of(&source, 0, ROOFS);
     check_plot(plot);
     const struct plot_point *prefill = &plot->points[series_with(plot, "prefill: ")->first];
@@ -483,8 +494,8 @@ static void a_dot_lies_at_its_share_of_the_roof(void **state) {
 static void far_below_the_roofs_the_reason_is_overhead(void **state) {
     (void)state;
     struct floors floors = some_floors;
-    struct lab_source source = source_of(NULL, NULL);
-    source.floors = &floors;
+    struct showing source = source_of(NULL, NULL);
+    source.at.floors = &floors;
     floors.decode.share = 0.12;
     floors.rates.is_cached = true;
     const struct plot *plot = plot_of(&source, 0, ROOFS);
@@ -509,8 +520,8 @@ static void roofs_that_were_not_measured_are_not_drawn(void **state) {
     };
     (void)state;
     for (int i = -1; i < 3; i++) {
-        struct lab_source source = source_of(NULL, NULL);
-        source.floors = i < 0 ? NULL : &none[i];
+        struct showing source = source_of(NULL, NULL);
+        source.at.floors = i < 0 ? NULL : &none[i];
         const struct plot *plot = plot_of(&source, 0, ROOFS);
         check_plot(plot);
         assert_reads(plot->message, "roofs not measured");
@@ -533,8 +544,8 @@ static void the_step_plot_says_what_the_context_adds(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct sweep sweep = sweep_of(&flat_then_linear, cases[i].base, cases[i].slope, LONGEST);
-        struct lab_source source = source_of(NULL, &sweep);
-        source.is_sweeping = cases[i].is_sweeping;
+        struct showing source = source_of(NULL, &sweep);
+        source.at.is_sweeping = cases[i].is_sweeping;
         const struct plot *plot = plot_of(&source, 1, STEP);
         check_plot(plot);
         assert_says(plot->caption, cases[i].says);
@@ -548,17 +559,17 @@ static void the_step_plots_ring_is_the_answer_shown(void **state) {
     (void)state;
     struct sweep sweep = good_sweep();
     struct run *run = measured_run(100, 9);
-    struct lab_source source = source_of(run, &sweep);
+    struct showing source = source_of(run, &sweep);
     const struct plot *plot = plot_of(&source, 1, STEP);
     // Eight steps, the first with 100 tokens in the cache, the last with 107.
     check_near(ring_of(plot)->x, 103.5, 0);
     check_near(ring_of(plot)->y, 80000, 0);
     assert_true(has_label(plot, "this run"));
-    source.answer_tokens = 3;
+    source.stage.answer_tokens = 3;
     plot = plot_of(&source, 1, STEP);
     check_near(ring_of(plot)->x, 100.5, 0);
     check_near(ring_of(plot)->y, (double)sweep_step_ns(&sweep, 100.5), 0);
-    source.answer_tokens = 1; // no step at all
+    source.stage.answer_tokens = 1; // no step at all
     assert_null(ring_of(plot_of(&source, 1, STEP)));
     run_destroy(run);
 }
@@ -568,7 +579,7 @@ static void the_step_plots_ring_is_the_answer_shown(void **state) {
 static void the_maps_cells_are_the_sweeps_shares(void **state) {
     (void)state;
     struct sweep sweep = good_sweep();
-    struct lab_source source = source_of(NULL, &sweep);
+    struct showing source = source_of(NULL, &sweep);
     const struct plot *plot = plot_of(&source, 1, MAP);
     check_plot(plot);
     assert_true(plot->columns > 20 && plot->rows > 15);
@@ -589,18 +600,18 @@ static void the_map_names_the_share_at_the_setting_and_its_origin(void **state) 
     (void)state;
     struct sweep sweep = good_sweep();
     struct run *run = run_of(RUN_MEASURED, 100, 11, 1000000, 900000);
-    struct lab_source source = source_of(run, &sweep);
+    struct showing source = source_of(run, &sweep);
     const struct plot *plot = plot_of(&source, 1, MAP);
     assert_says(plot->caption, "Decode takes 90 % here: measured, 100 + 11 tokens.");
     check_near(ring_of(plot)->x, 100, 0);
     check_near(ring_of(plot)->y, 11, 0);
-    source.answer_tokens = 12;
+    source.stage.answer_tokens = 12;
     plot = plot_of(&source, 1, MAP);
     char expected[80];
     snprintf(expected, sizeof expected, "Decode takes %.0f %% here: modelled, 100 + 12 tokens.",
              sweep_decode_ppm(&sweep, 100, 12) / 1e4);
     assert_says(plot->caption, expected);
-    source.prompt_tokens = 2 * LONGEST;
+    source.stage.prompt_tokens = 2 * LONGEST;
     plot = plot_of(&source, 1, MAP);
     assert_null(ring_of(plot));
     assert_says(plot->caption, "8,192 + 12 tokens lie outside of what was measured.");
@@ -614,7 +625,7 @@ static void pins_stand_only_within_what_was_measured(void **state) {
     (void)state;
     for (size_t i = 0; i < 4; i++) {
         struct sweep sweep = sweep_of(&flat_then_linear, 8e5, 100, cases[i].longest);
-        struct lab_source source = source_of(NULL, &sweep);
+        struct showing source = source_of(NULL, &sweep);
         const struct plot *plot = plot_of(&source, 1, MAP);
         check_plot(plot);
         assert_int_equal(plot->pin_count, cases[i].pins);
@@ -631,8 +642,8 @@ static void with_and_without_a_cache_show_each_tokens_time(void **state) {
     struct sweep sweep = good_sweep();
     struct run *with = measured_run(100, 9);
     struct run *without = run_of(RUN_MEASURED, 100, 9, 740000, 800000);
-    struct lab_source source = source_of(with, &sweep);
-    source.uncached = without;
+    struct showing source = source_of(with, &sweep);
+    source.at.uncached = without;
     const struct plot *plot = plot_of(&source, 2, CACHE);
     check_plot(plot);
     assert_int_equal(plot->series_count, 2);
@@ -656,18 +667,18 @@ static void a_cache_that_saves_nothing_is_said_to(void **state) {
     (void)state;
     struct sweep sweep = good_sweep();
     struct run *with = measured_run(100, 9);
-    struct lab_source source = source_of(with, &sweep);
-    source.uncached = with;
+    struct showing source = source_of(with, &sweep);
+    source.at.uncached = with;
     assert_says(plot_of(&source, 2, CACHE)->caption,
                 "Left of the knee a longer pass is no slower.");
     struct run *beyond = measured_run(190, 20); // its end lies right of the knee
-    source.run = source.uncached = beyond;
+    source.at.run = source.at.uncached = beyond;
     assert_says(plot_of(&source, 2, CACHE)->caption, "Hardly a difference at this length.");
-    source.run = source.uncached = with;
-    source.is_sweeping = true; // the knee is not known yet
+    source.at.run = source.at.uncached = with;
+    source.at.is_sweeping = true; // the knee is not known yet
     assert_says(plot_of(&source, 2, CACHE)->caption, "Hardly a difference at this length.");
-    source.is_sweeping = false;
-    source.sweep = NULL;
+    source.at.is_sweeping = false;
+    source.at.sweep = NULL;
     assert_says(plot_of(&source, 2, CACHE)->caption, "Hardly a difference at this length.");
     run_destroy(beyond);
     run_destroy(with);
@@ -678,24 +689,24 @@ static void runs_that_cannot_be_compared_are_not(void **state) {
     struct run *run = measured_run(100, 9), *other = measured_run(101, 9);
     struct run *modelled = run_of(RUN_MODELLED, 100, 9, 1000, 1000);
     struct run *lesson = run_of(RUN_LESSON, 18, 7, 72000000, 25000000);
-    struct lab_source source = source_of(run, NULL);
+    struct showing source = source_of(run, NULL);
     assert_says(plot_of(&source, 2, CACHE)->message, "not been measured yet");
-    source.uncached = other;
+    source.at.uncached = other;
     assert_says(plot_of(&source, 2, CACHE)->message, "these lengths have not been measured");
-    source.uncached = modelled;
+    source.at.uncached = modelled;
     assert_says(plot_of(&source, 2, CACHE)->message, "these lengths have not been measured");
     assert_reads(plot_of(&source, 2, PAIR)->message, "K keeps this run for comparison");
-    source.kept = lesson;
+    source.at.kept = lesson;
     assert_says(plot_of(&source, 2, PAIR)->message, "there is no common scale");
     assert_int_equal(lab_a.lane_count, 1);
-    source.kept = modelled;
+    source.at.kept = modelled;
     assert_reads(plot_of(&source, 2, PAIR)->origin, "measured and modelled");
     assert_int_equal(lab_a.lane_count, 2);
-    source.run = modelled;
-    source.uncached = run;
+    source.at.run = modelled;
+    source.at.uncached = run;
     assert_says(plot_of(&source, 2, CACHE)->message, "this run is modelled");
-    source.run = lesson;
-    source.kept = lesson;
+    source.at.run = lesson;
+    source.at.kept = lesson;
     const struct plot *plot = plot_of(&source, 2, PAIR);
     assert_reads(plot->origin, "lesson units");
     assert_reads(plot->y.label, "units");
@@ -710,9 +721,9 @@ static void runs_that_cannot_be_compared_are_not(void **state) {
 static void two_runs_stand_on_one_scale(void **state) {
     (void)state;
     struct run *run = measured_run(100, 9), *slow = run_of(RUN_MEASURED, 100, 9, 2000000, 400000);
-    struct lab_source source = source_of(run, NULL);
-    source.kept = slow;
-    source.kept_name = "laptop.json";
+    struct showing source = source_of(run, NULL);
+    source.at.kept = slow;
+    source.at.kept_name = "laptop.json";
     const struct plot *plot = plot_of(&source, 2, PAIR);
     check_lab(&lab_a);
     assert_int_equal(lab_a.lanes[1].end_ppm, VIEW_PPM);
@@ -731,8 +742,8 @@ static void two_runs_stand_on_one_scale(void **state) {
 static void long_answers_keep_their_first_and_last_token(void **state) {
     (void)state;
     struct run *run = measured_run(3, 5000);
-    struct lab_source source = source_of(run, NULL);
-    source.kept = run;
+    struct showing source = source_of(run, NULL);
+    source.at.kept = run;
     const struct plot *plot = plot_of(&source, 2, PAIR);
     check_lab(&lab_a);
     for (int i = 0; i < 2; i++) {
@@ -751,41 +762,44 @@ static void the_clocks_note_is_the_runs_own_sum(void **state) {
     static const struct {
         enum run_origin origin;
         int answers;
-        bool is_measuring, is_modelled, is_cold, is_open, is_failed;
+        bool is_measuring, is_modelled, is_cold, is_open, is_failed, is_recount;
         const char *note;
     } cases[] = {
-        {RUN_MEASURED, 7, false, false, false, false, false,
+        {RUN_MEASURED, 7, false, false, false, false, false, false,
          "TTFT 730 \xC2\xB5s + 6 \xC3\x97 80.0 \xC2\xB5s"},
-        {RUN_MEASURED, 7, true, false, false, false, false,
+        {RUN_MEASURED, 7, true, false, false, false, false, false,
          "measuring; the run before: TTFT 730 \xC2\xB5s + 6 \xC3\x97 80.0 \xC2\xB5s"},
-        {RUN_MEASURED, 1, false, false, true, false, false,
+        {RUN_MEASURED, 1, false, false, true, false, false, false,
          "cold run: TTFT 730 \xC2\xB5s, no step after it"},
-        {RUN_MODELLED, 2, false, true, false, false, false,
+        {RUN_MODELLED, 2, false, true, false, false, false, false,
          "modelled from the sweep: TTFT 730 \xC2\xB5s + 1 \xC3\x97 80.0 \xC2\xB5s"},
-        {RUN_MODELLED, 2, false, false, false, false, false,
+        {RUN_MODELLED, 2, false, false, false, false, false, false,
          "modelled from a measured run: TTFT 730 \xC2\xB5s + 1 \xC3\x97 80.0 \xC2\xB5s"},
-        {RUN_MEASURED, 7, false, false, false, true, false, "measuring"},
-        {RUN_MEASURED, 7, false, false, false, false, true, "the measurement ended early"},
+        {RUN_MODELLED, 2, false, true, false, false, false, true,
+         "modelled from a measured run: TTFT 730 \xC2\xB5s + 1 \xC3\x97 80.0 \xC2\xB5s"},
+        {RUN_MEASURED, 7, false, false, false, true, false, false, "measuring"},
+        {RUN_MEASURED, 7, false, false, false, false, true, false, "the measurement ended early"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct run *run = run_of(cases[i].origin, 18, cases[i].answers, 730000, 80000);
-        struct lab_source source = source_of(run, NULL);
-        source.is_measuring = cases[i].is_measuring;
-        source.is_modelled = cases[i].is_modelled;
+        struct showing source = source_of(run, NULL);
+        source.at.is_measuring = cases[i].is_measuring;
+        source.at.has_engine = !cases[i].is_modelled;
+        run->info.counting = cases[i].is_recount ? RUN_CHARGED : RUN_ENGINE;
         run->info.cold = cases[i].is_cold;
         run->state = cases[i].is_open ? RUN_OPEN : cases[i].is_failed ? RUN_FAILED : RUN_COMPLETE;
-        lab_fill(&lab_a, &source);
+        lab_fill(&lab_a, &source.at, &source.stage);
         assert_reads(lab_a.clock_note, cases[i].note);
         run_destroy(run);
     }
-    struct lab_source source = source_of(NULL, NULL);
-    lab_fill(&lab_a, &source);
+    struct showing source = source_of(NULL, NULL);
+    lab_fill(&lab_a, &source.at, &source.stage);
     assert_reads(lab_a.clock_note, "no run yet");
     assert_int_equal(lab_a.lane_count, 0);
     assert_reads(lab_a.scale_label, "");
-    source.is_measuring = true;
-    lab_fill(&lab_a, &source);
+    source.at.is_measuring = true;
+    lab_fill(&lab_a, &source.at, &source.stage);
     assert_reads(lab_a.clock_note, "measuring");
 }
 
@@ -793,12 +807,12 @@ static void a_lesson_has_its_lanes_and_no_measured_points(void **state) {
     (void)state;
     struct sweep sweep = good_sweep();
     struct run *lesson = run_of(RUN_LESSON, 18, 7, 97000000, 25000000);
-    struct lab_source source = source_of(lesson, &sweep);
-    source.floors = &some_floors;
-    source.uncached = lesson;
+    struct showing source = source_of(lesson, &sweep);
+    source.at.floors = &some_floors;
+    source.at.uncached = lesson;
     for (int page = 0; page < LAB_PAGES; page++) {
-        source.page = page;
-        lab_fill(&lab_a, &source);
+        source.stage.page = page;
+        lab_fill(&lab_a, &source.at, &source.stage);
         check_lab(&lab_a);
         assert_reads(lab_a.clock_note, "lesson units: TTFT 97 units + 6 \xC3\x97 25 units");
         assert_int_equal(lab_a.lane_count, 1);
@@ -823,10 +837,10 @@ static void a_lanes_spans_add_up_to_the_run(void **state) {
     for (uint64_t seed = 1; seed <= 400; seed++) {
         struct run *run = random_run(seed, &small), *kept = random_run(seed + 5000, &small);
         run->info.origin = kept->info.origin = RUN_MEASURED;
-        struct lab_source source = source_of(run, NULL);
-        source.kept = kept;
-        source.t_ns = INT64_MAX;
-        lab_fill(&lab_a, &source);
+        struct showing source = source_of(run, NULL);
+        source.at.kept = kept;
+        source.at.t_ns = INT64_MAX;
+        lab_fill(&lab_a, &source.at, &source.stage);
         check_lab(&lab_a);
         int64_t scale_ns = run_end_ns(run) > run_end_ns(kept) ? run_end_ns(run) : run_end_ns(kept);
         const struct run *runs[] = {run, kept};
@@ -862,26 +876,27 @@ static void a_growing_run_never_shows_its_end(void **state) {
         uint64_t random = seed * 77;
         run->info.origin = (enum run_origin)random_between(&random, RUN_MEASURED, RUN_LESSON);
         run->state = RUN_OPEN;
-        struct lab_source source = source_of(run, seed % 3 ? &sweep : NULL);
-        source.kept = seed % 2 ? kept : NULL;
-        source.uncached = seed % 5 ? NULL : kept;
-        source.is_measuring = true;
-        source.prompt_tokens = run->info.prompt_tokens;
-        source.answer_tokens = seed % 4 ? run->info.answer_limit : 0;
+        struct showing source = source_of(run, seed % 3 ? &sweep : NULL);
+        source.at.kept = seed % 2 ? kept : NULL;
+        source.at.uncached = seed % 5 ? NULL : kept;
+        source.at.is_measuring = true;
+        source.stage.prompt_tokens = run->info.prompt_tokens;
+        source.stage.answer_tokens = seed % 4 ? run->info.answer_limit : 0;
         for (int i = 0; i < 12; i++) {
-            source.t_ns = random_between(&random, 0, run_end_ns(run));
-            source.page = i % LAB_PAGES;
-            source.run = run;
-            lab_fill(&lab_a, &source);
+            source.at.t_ns = random_between(&random, 0, run_end_ns(run));
+            source.stage.page = i % LAB_PAGES;
+            source.at.run = run;
+            lab_fill(&lab_a, &source.at, &source.stage);
             check_lab(&lab_a);
-            int marks = run_marks_at(run, source.t_ns);
-            int least = source.t_ns > (marks ? run->mark_end_ns[marks - 1] : 0) ? marks + 1 : marks;
+            int marks = run_marks_at(run, source.at.t_ns);
+            int least =
+                source.at.t_ns > (marks ? run->mark_end_ns[marks - 1] : 0) ? marks + 1 : marks;
             for (int count = least; count <= run->mark_count;
                  count += 1 + (run->mark_count - count) / 3) {
                 struct run prefix;
                 run_prefix(&prefix, run, count);
-                source.run = &prefix;
-                lab_fill(&lab_b, &source);
+                source.at.run = &prefix;
+                lab_fill(&lab_b, &source.at, &source.stage);
                 assert_true(lab_hash(&lab_a) == lab_hash(&lab_b));
             }
         }
@@ -895,26 +910,26 @@ static void a_growing_run_takes_the_scale_it_can_know(void **state) {
     struct sweep sweep = good_sweep();
     struct run *run = measured_run(100, 9), *kept = run_of(RUN_MEASURED, 5, 2, 90000000, 10000000);
     run->state = RUN_OPEN;
-    struct lab_source source = source_of(run, NULL);
-    source.prompt_tokens = 100;
-    source.answer_tokens = 9;
-    source.t_ns = 700000;
-    lab_fill(&lab_a, &source);
+    struct showing source = source_of(run, NULL);
+    source.stage.prompt_tokens = 100;
+    source.stage.answer_tokens = 9;
+    source.at.t_ns = 700000;
+    lab_fill(&lab_a, &source.at, &source.stage);
     assert_reads(lab_a.scale_label, "1.00 ms"); // the next of 1, 2, 5, ...
-    source.t_ns = INT64_MAX;                    // all there is yet: 1.37 ms
-    lab_fill(&lab_a, &source);
+    source.at.t_ns = INT64_MAX;                 // all there is yet: 1.37 ms
+    lab_fill(&lab_a, &source.at, &source.stage);
     assert_reads(lab_a.scale_label, "2.00 ms");
-    source.sweep = &sweep; // prefill 1 ms, eight steps of 0.81 ms
-    lab_fill(&lab_a, &source);
+    source.at.sweep = &sweep; // prefill 1 ms, eight steps of 0.81 ms
+    lab_fill(&lab_a, &source.at, &source.stage);
     double expected =
         (double)sweep_prefill_ns(&sweep, 100) + 8 * (double)sweep_step_ns(&sweep, 104);
     check_near(lab_a.playhead_ppm, 1370000 / expected * 1e6, 2);
-    source.kept = kept;
-    lab_fill(&lab_a, &source);
+    source.at.kept = kept;
+    lab_fill(&lab_a, &source.at, &source.stage);
     assert_reads(lab_a.scale_label, "100 ms");
     assert_says(lab_a.lanes[0].value, "total \xE2\x80\x94");
-    source.t_ns = 100;
-    lab_fill(&lab_a, &source);
+    source.at.t_ns = 100;
+    lab_fill(&lab_a, &source.at, &source.stage);
     assert_says(lab_a.lanes[0].value, "TTFT \xE2\x80\x94");
     run_destroy(run);
     run_destroy(kept);
@@ -923,16 +938,16 @@ static void a_growing_run_takes_the_scale_it_can_know(void **state) {
 static void the_run_compared_with_plays_along(void **state) {
     (void)state;
     struct run *run = measured_run(100, 9), *slow = run_of(RUN_MEASURED, 100, 9, 2000000, 400000);
-    struct lab_source source = source_of(run, NULL);
-    source.kept = slow;
-    source.t_ns = 800000; // this run is at its second token, the other one in prefill
-    lab_fill(&lab_a, &source);
+    struct showing source = source_of(run, NULL);
+    source.at.kept = slow;
+    source.at.t_ns = 800000; // this run is at its second token, the other one in prefill
+    lab_fill(&lab_a, &source.at, &source.stage);
     assert_int_equal(lab_a.lanes[0].span_count, 2);
     assert_int_equal(lab_a.lanes[1].span_count, 1);
     assert_int_equal(lab_a.lanes[1].spans[0].to_ppm, lab_a.playhead_ppm);
     assert_int_equal(lab_a.lanes[1].end_ppm, VIEW_PPM);
-    source.t_ns = run_end_ns(run);
-    lab_fill(&lab_a, &source);
+    source.at.t_ns = run_end_ns(run);
+    lab_fill(&lab_a, &source.at, &source.stage);
     assert_int_equal(lab_a.lanes[1].span_count, 9);
     run_destroy(run);
     run_destroy(slow);
@@ -944,18 +959,18 @@ static void the_sliders_stand_where_the_hand_is(void **state) {
     (void)state;
     struct sweep sweep = good_sweep();
     struct run *run = measured_run(18, 7);
-    struct lab_source source = source_of(run, &sweep);
-    source.focus = 1;
-    lab_fill(&lab_a, &source);
+    struct showing source = source_of(run, &sweep);
+    source.stage.focus = 1;
+    lab_fill(&lab_a, &source.at, &source.stage);
     assert_reads(lab_a.controls[0].value, "18 tokens");
     assert_reads(lab_a.controls[1].value, "7 tokens");
     assert_int_equal(lab_a.controls[0].mark_ppm, -1);
     assert_false(lab_a.controls[0].is_focused);
     assert_true(lab_a.controls[1].is_focused);
-    source.prompt_tokens = 1024;
-    source.answer_tokens = 1;
-    source.is_measuring = true;
-    lab_fill(&lab_a, &source);
+    source.stage.prompt_tokens = 1024;
+    source.stage.answer_tokens = 1;
+    source.at.is_measuring = true;
+    lab_fill(&lab_a, &source.at, &source.stage);
     assert_reads(lab_a.controls[0].value, "1,024 tokens");
     assert_reads(lab_a.controls[1].value, "1 token");
     assert_int_equal(lab_a.controls[0].ppm, panel_ppm_of(1024, LONGEST));
@@ -963,18 +978,18 @@ static void the_sliders_stand_where_the_hand_is(void **state) {
     assert_reads(lab_a.controls[0].mark_label, "measured: 18");
     assert_int_equal(lab_a.controls[1].mark_ppm, panel_ppm_of(7, LONGEST));
     assert_false(lab_a.controls[0].is_off || lab_a.controls[1].is_off);
-    source.is_modelled = true;
-    lab_fill(&lab_a, &source);
+    source.at.has_engine = false; // but a file's sweep
+    lab_fill(&lab_a, &source.at, &source.stage);
     assert_false(lab_a.controls[0].is_off || lab_a.controls[1].is_off);
     assert_says(plot_of(&source, 0, KNEE)->origin, "from a file");
-    source.sweep = NULL; // neither device nor sweep
-    lab_fill(&lab_a, &source);
+    source.at.can_move = false; // neither device nor sweep
+    lab_fill(&lab_a, &source.at, &source.stage);
     assert_true(lab_a.controls[0].is_off && lab_a.controls[1].is_off);
     run->info.origin = RUN_LESSON; // its rule holds for any lengths
-    lab_fill(&lab_a, &source);
+    lab_fill(&lab_a, &source.at, &source.stage);
     assert_false(lab_a.controls[0].is_off || lab_a.controls[1].is_off);
-    source.longest_answer = 1;
-    lab_fill(&lab_a, &source);
+    source.at.longest_answer = 1;
+    lab_fill(&lab_a, &source.at, &source.stage);
     assert_false(lab_a.controls[0].is_off);
     assert_true(lab_a.controls[1].is_off);
     run_destroy(run);
@@ -984,13 +999,11 @@ static void a_page_outside_of_the_book_is_its_nearest(void **state) {
     static const struct { int asked, shown; } cases[] = {{-5, 0}, {0, 0}, {2, 2}, {3, 2}, {99, 2}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct lab_source source = source_of(NULL, NULL);
-        source.page = cases[i].asked;
-        source.plot_focus = 1;
-        lab_fill(&lab_a, &source);
+        struct showing source = source_of(NULL, NULL);
+        source.stage.page = cases[i].asked;
+        lab_fill(&lab_a, &source.at, &source.stage);
         assert_int_equal(lab_a.page, cases[i].shown);
         assert_int_equal(lab_a.pages, LAB_PAGES);
-        assert_int_equal(lab_a.plot_focus, 1);
     }
 }
 
@@ -1016,42 +1029,43 @@ static void what_is_missing_is_said_and_nothing_is_made_up(void **state) {
     struct sweep sweep = good_sweep(), empty = {0};
     struct run *run = measured_run(100, 9);
     for (int bits = 0; bits < ALL; bits++) {
-        struct lab_source source = {
-            .run = bits & HAS_RUN ? run : NULL,
-            .kept = bits & HAS_KEPT ? run : NULL,
-            .uncached = bits & HAS_UNCACHED ? run : NULL,
-            .sweep = bits & IS_EMPTY    ? &empty
-                     : bits & HAS_SWEEP ? &sweep
-                                        : NULL,
-            .floors = bits & HAS_FLOORS ? &some_floors : NULL,
-            .is_measuring = bits & IS_MEASURING,
-            .is_sweeping = bits & IS_SWEEPING,
-            .is_modelled = bits & IS_MODELLED,
-            .trouble = bits & HAS_TROUBLE ? "the device was lost" : NULL,
-            .prompt_tokens = bits & HAS_HAND ? 64 : 0,
-            .answer_tokens = bits & HAS_HAND ? 8 : 0,
-            .longest_prompt = bits & HAS_HAND ? LONGEST : 0,
-            .longest_answer = bits & HAS_HAND ? LONGEST : 0,
+        struct showing source = {
+            .at.run = bits & HAS_RUN ? run : NULL,
+            .at.kept = bits & HAS_KEPT ? run : NULL,
+            .at.uncached = bits & HAS_UNCACHED ? run : NULL,
+            .at.sweep = bits & IS_EMPTY    ? &empty
+                        : bits & HAS_SWEEP ? &sweep
+                                           : NULL,
+            .at.floors = bits & HAS_FLOORS ? &some_floors : NULL,
+            .at.is_measuring = bits & IS_MEASURING,
+            .at.is_sweeping = bits & IS_SWEEPING,
+            .at.has_engine = !(bits & IS_MODELLED),
+            .at.trouble = bits & HAS_TROUBLE ? "the device was lost" : NULL,
+            .stage.prompt_tokens = bits & HAS_HAND ? 64 : 0,
+            .stage.answer_tokens = bits & HAS_HAND ? 8 : 0,
+            .at.longest_prompt = bits & HAS_HAND ? LONGEST : 0,
+            .at.longest_answer = bits & HAS_HAND ? LONGEST : 0,
         };
-        bool has_sweep = source.sweep == &sweep, has_run = source.run;
-        bool needs[LAB_PAGES][LAB_PLOTS] = {{has_sweep, source.floors != NULL},
-                                            {has_sweep, has_sweep},
-                                            {has_run && source.uncached, has_run && source.kept}};
-        for (source.page = 0; source.page < LAB_PAGES; source.page++) {
-            lab_fill(&lab_a, &source);
+        bool has_sweep = source.at.sweep == &sweep, has_run = source.at.run;
+        bool needs[LAB_PAGES][LAB_PLOTS] = {
+            {has_sweep, source.at.floors != NULL},
+            {has_sweep, has_sweep},
+            {has_run && source.at.uncached, has_run && source.at.kept}};
+        for (source.stage.page = 0; source.stage.page < LAB_PAGES; source.stage.page++) {
+            lab_fill(&lab_a, &source.at, &source.stage);
             check_lab(&lab_a);
             for (int i = 0; i < LAB_PLOTS; i++) {
                 const char *message = lab_a.plots[i].message;
-                assert_int_equal(message[0] == '\0', needs[source.page][i]);
+                assert_int_equal(message[0] == '\0', needs[source.stage.page][i]);
                 assert_null(strpbrk(message, "0123456789"));
             }
-            if (source.page < 2 && !has_sweep && source.page + 1 > 1) {
+            if (source.stage.page < 2 && !has_sweep && source.stage.page + 1 > 1) {
                 const char *expected = bits & IS_SWEEPING   ? "measuring the first point"
                                        : bits & HAS_TROUBLE ? "the device was lost"
                                                             : "no lengths have been measured yet";
                 assert_reads(lab_a.plots[STEP].message, expected);
             }
-            assert_int_equal(lab_a.lane_count, has_run + (source.kept != NULL));
+            assert_int_equal(lab_a.lane_count, has_run + (source.at.kept != NULL));
             if (!has_run)
                 assert_null(strpbrk(lab_a.clock_note, "0123456789"));
         }
@@ -1112,32 +1126,36 @@ static void any_source_gives_a_whole_lab_and_the_same_one_twice(void **state) {
             .prefill = random_phase(&random),
             .decode = random_phase(&random)};
         struct run *run = random_run(seed, &small), *kept = random_run(seed + 9000, &small);
-        struct lab_source source = {
-            .run = random_between(&random, 0, 9) ? run : NULL,
-            .t_ns = random_between(&random, -1000, 2 * run_end_ns(run)),
-            .kept = random_between(&random, 0, 2) ? kept : NULL,
-            .kept_name = names[random_between(&random, 0, 4)],
-            .uncached = random_between(&random, 0, 1) ? run : kept,
-            .sweep = &sweep,
-            .floors = &floors,
-            .is_measuring = random_between(&random, 0, 1),
-            .is_sweeping = random_between(&random, 0, 1),
-            .is_modelled = random_between(&random, 0, 1),
-            .trouble = "no\xFFt \xC3\xA4 good reason",
-            .prompt_tokens = (int)random_between(&random, -1, 1 << random_between(&random, 0, 17)),
-            .answer_tokens = (int)random_between(&random, -1, 1 << random_between(&random, 0, 17)),
-            .longest_prompt = (int)random_between(&random, -1, 1 << random_between(&random, 0, 17)),
-            .longest_answer = (int)random_between(&random, -1, 1 << random_between(&random, 0, 17)),
-            .page = (int)random_between(&random, -2, 4),
-            .focus = (int)random_between(&random, -2, 3),
-            .plot_focus = (int)random_between(&random, -2, 3),
+        struct showing source = {
+            .at.run = random_between(&random, 0, 9) ? run : NULL,
+            .at.t_ns = random_between(&random, -1000, 2 * run_end_ns(run)),
+            .at.kept = random_between(&random, 0, 2) ? kept : NULL,
+            .at.kept_name = names[random_between(&random, 0, 4)],
+            .at.uncached = random_between(&random, 0, 1) ? run : kept,
+            .at.sweep = &sweep,
+            .at.floors = &floors,
+            .at.is_measuring = random_between(&random, 0, 1),
+            .at.is_sweeping = random_between(&random, 0, 1),
+            .at.has_engine = random_between(&random, 0, 1),
+            .at.can_move = random_between(&random, 0, 1),
+            .at.trouble = "no\xFFt \xC3\xA4 good reason",
+            .stage.prompt_tokens =
+                (int)random_between(&random, -1, 1 << random_between(&random, 0, 17)),
+            .stage.answer_tokens =
+                (int)random_between(&random, -1, 1 << random_between(&random, 0, 17)),
+            .at.longest_prompt =
+                (int)random_between(&random, -1, 1 << random_between(&random, 0, 17)),
+            .at.longest_answer =
+                (int)random_between(&random, -1, 1 << random_between(&random, 0, 17)),
+            .stage.page = (int)random_between(&random, -2, 4),
+            .stage.focus = (int)random_between(&random, -2, 3),
         };
-        if (source.run && random_between(&random, 0, 2) == 0)
+        if (source.at.run && random_between(&random, 0, 2) == 0)
             run->state = RUN_OPEN;
         memset(&lab_a, 0x5A, sizeof lab_a);
         memset(&lab_b, 0xC3, sizeof lab_b);
-        lab_fill(&lab_a, &source);
-        lab_fill(&lab_b, &source);
+        lab_fill(&lab_a, &source.at, &source.stage);
+        lab_fill(&lab_b, &source.at, &source.stage);
         assert_true(lab_hash(&lab_a) == lab_hash(&lab_b));
         check_lab(&lab_a);
         run_destroy(run);

@@ -10,6 +10,7 @@
 
 #include "app/lesson/words.h"
 #include "compute/base/utf8.h"
+#include "compute/measure/floors.h"
 #include "tests/app/picture/panel_fixture.h"
 
 #include <stdio.h>
@@ -18,11 +19,11 @@
 // --- The laws ---
 
 static void check_same(const struct run *run, int64_t t_ns, uint64_t *random) {
-    struct panel_source source = any_source(run, t_ns, random);
+    struct showing source = any_source(run, t_ns, random);
     memset(&panel_a, 0x5A, sizeof panel_a);
-    panel_fill(&panel_a, &source);
+    panel_fill(&panel_a, &source.at, &source.stage);
     memset(&panel_b, 0xC3, sizeof panel_b);
-    panel_fill(&panel_b, &source);
+    panel_fill(&panel_b, &source.at, &source.stage);
     assert_true(panel_hash(&panel_a) == panel_hash(&panel_b));
 }
 
@@ -59,9 +60,9 @@ static void same_added_blocks(int from) {
     }
 }
 
-static void same_past_lines(const struct panel_source *source) {
-    int past = panel_log_line_at(source->run, source->t_ns) + 1;
-    assert_true(panel_lines(source) >= past);
+static void same_past_lines(const struct showing *source) {
+    int past = run_event_at(source->at.run, source->at.t_ns) + 1;
+    assert_true(panel_lines(&source->at, source->stage.side) >= past);
     for (int i = 0; i < past && i < panel_b.line_count; i++) {
         assert_string_equal(panel_a.lines[i].time, panel_b.lines[i].time);
         assert_string_equal(panel_a.lines[i].text, panel_b.lines[i].text);
@@ -81,14 +82,14 @@ static void check_prefix(const struct run *run, int64_t t_ns, uint64_t *random) 
     int least = t_ns > (marks ? run->mark_end_ns[marks - 1] : 0) ? marks + 1 : marks;
     run_prefix(&prefix, run, least);
     for (size_t i = 0; i < sizeof prefix_sides / sizeof prefix_sides[0]; i++) {
-        struct panel_source whole = source_of(run, t_ns, prefix_sides[i]);
-        whole.place = place_with(run, i % 2 ? LESSON_PARTIES : LESSON_ANATOMY);
+        struct showing whole = source_of(run, t_ns, prefix_sides[i]);
+        whole.stage.place = place_with(run, i % 2 ? LESSON_PARTIES : LESSON_ANATOMY);
         if (random_between(random, 0, 2) == 0)
-            whole.place = place_with(run, LESSON_BARS);
-        struct panel_source growing = whole;
-        growing.run = &prefix;
-        panel_fill(&panel_a, &whole);
-        panel_fill(&panel_b, &growing);
+            whole.stage.place = place_with(run, LESSON_BARS);
+        struct showing growing = whole;
+        growing.at.run = &prefix;
+        panel_fill(&panel_a, &whole.at, &whole.stage);
+        panel_fill(&panel_b, &growing.at, &growing.stage);
         same_parties();
         same_bars();
         if (prefix_sides[i] == SIDE_LOG)
@@ -97,7 +98,7 @@ static void check_prefix(const struct run *run, int64_t t_ns, uint64_t *random) 
             assert_true(panel_hash(&panel_a) == panel_hash(&panel_b));
         if (prefix_sides[i] != SIDE_NONE)
             continue;
-        lesson_page(&page, lesson, whole.place, run, t_ns);
+        lesson_page(&page, lesson, whole.stage.place, run, t_ns);
         same_added_blocks(page.block_count);
     }
 }
@@ -114,10 +115,10 @@ static void check_ahead(const struct run *run, int64_t t_ns, uint64_t *random) {
         return;
     struct run prefix;
     run_prefix(&prefix, run, (int)random_between(random, 1, run->mark_count));
-    struct panel_source source = any_source(&prefix, run_end_ns(&prefix), random);
-    panel_fill(&panel_a, &source);
-    source.t_ns += random_between(random, 1, 1000000000);
-    panel_fill(&panel_b, &source);
+    struct showing source = any_source(&prefix, run_end_ns(&prefix), random);
+    panel_fill(&panel_a, &source.at, &source.stage);
+    source.at.t_ns += random_between(random, 1, 1000000000);
+    panel_fill(&panel_b, &source.at, &source.stage);
     assert_true(panel_hash(&panel_a) == panel_hash(&panel_b));
 }
 
@@ -184,9 +185,9 @@ static void check_texts(const struct panel *panel) {
 }
 
 static void check_random_texts(const struct run *run, int64_t t_ns, uint64_t *random) {
-    struct panel_source source = any_source(run, t_ns, random);
+    struct showing source = any_source(run, t_ns, random);
     // Places of the run's own texts may hold braces: only plain ones are drawn here.
-    panel_fill(&panel_a, &source);
+    panel_fill(&panel_a, &source.at, &source.stage);
     check_texts(&panel_a);
     assert_true(panel_a.title[0] != '\0');
     assert_in_range(panel_a.block_count, 0, PANEL_MAX_BLOCKS);
@@ -194,7 +195,7 @@ static void check_random_texts(const struct run *run, int64_t t_ns, uint64_t *ra
     for (int i = 0; i < panel_a.control_count; i++) {
         assert_in_range(panel_a.controls[i].ppm, 0, VIEW_PPM);
         assert_in_range(panel_a.controls[i].mark_ppm + 1, 0, VIEW_PPM + 1);
-        assert_int_equal(panel_a.controls[i].is_focused, i == source.focus);
+        assert_int_equal(panel_a.controls[i].is_focused, i == source.stage.focus);
     }
 }
 
@@ -274,19 +275,19 @@ static void check_whole_walk(const struct run *run) {
     struct guess guess = {.stage = GUESS_SET, .is_split_set = true, .split_ppm = 333333};
     struct floors floors = {.is_measured = true, .rates = {12e9, 100e9, true}};
     do {
-        struct panel_source source = source_of(run, lesson_step_ns(lesson, place, run), SIDE_NONE);
-        source.place = place;
-        source.guess = &guess;
-        source.prompt_tokens = 1000;
-        source.is_measuring = true;
-        panel_fill(&panel_a, &source);
+        struct showing source = source_of(run, lesson_step_ns(lesson, place, run), SIDE_NONE);
+        source.stage.place = place;
+        source.stage.guess = guess;
+        source.stage.prompt_tokens = 1000;
+        source.at.is_measuring = true;
+        panel_fill(&panel_a, &source.at, &source.stage);
         check_none_cut(&panel_a);
     } while (lesson_move(lesson, &place, 1, run));
     for (int side = SIDE_NONE; side <= SIDE_SIMPLE; side++) {
-        struct panel_source source = source_of(run, run_end_ns(run), (enum side)side);
-        source.guess = &guess;
-        source.floors = &floors;
-        panel_fill(&panel_a, &source);
+        struct showing source = source_of(run, run_end_ns(run), (enum side)side);
+        source.stage.guess = guess;
+        source.at.floors = &floors;
+        panel_fill(&panel_a, &source.at, &source.stage);
         check_none_cut(&panel_a);
     }
 }
@@ -310,11 +311,8 @@ static void no_text_of_the_lesson_is_cut_in_any_language(void **state) {
 // --- Controls ---
 
 static void check_controls(const struct run *run, int64_t t_ns, uint64_t *random) {
-    struct panel_source source = any_source(run, t_ns, random);
-    panel_fill(&panel_a, &source);
-    assert_int_equal(panel_controls(&source), panel_a.control_count);
-    assert_int_equal(panel_target(&source, -1), TARGET_NONE);
-    assert_int_equal(panel_target(&source, panel_a.control_count), TARGET_NONE);
+    struct showing source = any_source(run, t_ns, random);
+    panel_fill(&panel_a, &source.at, &source.stage);
     static const uint8_t kinds[] = {
         [TARGET_PROMPT] = CONTROL_SLIDER,     [TARGET_ANSWER] = CONTROL_SLIDER,
         [TARGET_COUNTING] = CONTROL_SWITCH,   [TARGET_SPLIT] = CONTROL_SPLIT,
@@ -322,7 +320,7 @@ static void check_controls(const struct run *run, int64_t t_ns, uint64_t *random
         [TARGET_DECODE] = CONTROL_SLIDER,     [TARGET_GUESS_DONE] = CONTROL_BUTTON,
     };
     for (int i = 0; i < panel_a.control_count; i++) {
-        enum panel_target target = panel_target(&source, i);
+        enum panel_target target = (enum panel_target)panel_a.controls[i].target;
         assert_int_not_equal(target, TARGET_NONE);
         assert_int_equal(panel_a.controls[i].kind, kinds[target]);
     }
@@ -336,14 +334,14 @@ static void each_control_is_the_one_that_its_target_names(void **state) {
 static void sliders_stand_where_the_hand_is_and_mark_what_is_on_screen(void **state) {
     (void)state;
     struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
-    struct panel_source source = source_of(run, run_end_ns(run), SIDE_NONE);
-    source.place = place_with(run, LESSON_PROMPT | LESSON_ANSWER);
-    source.prompt_tokens = 256;
-    source.answer_tokens = 7;
-    source.is_measuring = true;
-    panel_fill(&panel_a, &source);
-    const struct panel_control *prompt = &panel_a.controls[control_of(&source, TARGET_PROMPT)];
-    const struct panel_control *answer = &panel_a.controls[control_of(&source, TARGET_ANSWER)];
+    struct showing source = source_of(run, run_end_ns(run), SIDE_NONE);
+    source.stage.place = place_with(run, LESSON_PROMPT | LESSON_ANSWER);
+    source.stage.prompt_tokens = 256;
+    source.stage.answer_tokens = 7;
+    source.at.is_measuring = true;
+    panel_fill(&panel_a, &source.at, &source.stage);
+    const struct panel_control *prompt = &panel_a.controls[control_of(&panel_a, TARGET_PROMPT)];
+    const struct panel_control *answer = &panel_a.controls[control_of(&panel_a, TARGET_ANSWER)];
     assert_int_equal(prompt->ppm, 800000); // 2^8 of 2^10
     assert_int_equal(prompt->mark_ppm, panel_ppm_of(18, 1024));
     assert_non_null(strstr(prompt->value, "256 tokens"));
@@ -352,10 +350,10 @@ static void sliders_stand_where_the_hand_is_and_mark_what_is_on_screen(void **st
     assert_int_equal(answer->mark_ppm, -1);
     assert_string_equal(answer->value, "7 tokens");
     assert_false(prompt->is_off || answer->is_off);
-    source.can_measure = false;
-    panel_fill(&panel_a, &source);
-    assert_true(panel_a.controls[control_of(&source, TARGET_PROMPT)].is_off);
-    assert_true(panel_a.controls[control_of(&source, TARGET_ANSWER)].is_off);
+    source.at.can_move = false;
+    panel_fill(&panel_a, &source.at, &source.stage);
+    assert_true(panel_a.controls[control_of(&panel_a, TARGET_PROMPT)].is_off);
+    assert_true(panel_a.controls[control_of(&panel_a, TARGET_ANSWER)].is_off);
     run_destroy(run);
 }
 
@@ -363,11 +361,11 @@ static void the_switch_stands_on_the_counting_shown(void **state) {
     (void)state;
     for (int counting = RUN_ENGINE; counting <= RUN_CHARGED; counting++) {
         struct run *run = lesson_run("module-7", (enum run_counting)counting, 0, 0);
-        struct panel_source source = source_of(run, 0, SIDE_NONE);
-        source.place = place_with(run, LESSON_COUNTING);
-        panel_fill(&panel_a, &source);
+        struct showing source = source_of(run, 0, SIDE_NONE);
+        source.stage.place = place_with(run, LESSON_COUNTING);
+        panel_fill(&panel_a, &source.at, &source.stage);
         const struct panel_control *control =
-            &panel_a.controls[control_of(&source, TARGET_COUNTING)];
+            &panel_a.controls[control_of(&panel_a, TARGET_COUNTING)];
         assert_int_equal(control->ppm, counting == RUN_CHARGED ? VIEW_PPM : 0);
         assert_string_equal(control->label, lesson_word(lesson, "switch.engine"));
         assert_string_equal(control->value, lesson_word(lesson, "switch.lesson"));

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "app/state/editor.h"
+#include "compute/measure/floors.h"
 #include "tests/app/picture/panel_fixture.h"
 
 #include <stdio.h>
@@ -17,19 +19,19 @@
 
 static void check_log(const struct run *run, int64_t t_ns, uint64_t *random) {
     (void)random;
-    struct panel_source source = source_of(run, t_ns, SIDE_LOG);
-    panel_fill(&panel_a, &source);
+    struct showing source = source_of(run, t_ns, SIDE_LOG);
+    panel_fill(&panel_a, &source.at, &source.stage);
     int total = run_events(run), past = 0;
-    assert_int_equal(panel_lines(&source), total);
+    assert_int_equal(panel_lines(&source.at, source.stage.side), total);
     assert_int_equal(panel_a.line_count, total < PANEL_MAX_LINES ? total : PANEL_MAX_LINES);
-    assert_int_equal(panel_log_ns(run, -1), -1);
-    assert_int_equal(panel_log_ns(run, total), -1);
+    assert_int_equal(run_event_ns(run, -1), -1);
+    assert_int_equal(run_event_ns(run, total), -1);
     for (int i = 0; i < total; i++) {
-        assert_int_equal(panel_log_ns(run, i), run_event_ns(run, i));
+        assert_int_equal(run_event_ns(run, i), run_event_ns(run, i));
         assert_int_equal(panel_a.lines[i].is_past, run_event_ns(run, i) <= t_ns);
         past += panel_a.lines[i].is_past;
     }
-    assert_int_equal(panel_log_line_at(run, t_ns), past - 1);
+    assert_int_equal(run_event_at(run, t_ns), past - 1);
     assert_int_equal(panel_a.line_focus, past > 0 ? past - 1 : 0);
 }
 
@@ -58,8 +60,8 @@ static void the_log_of_a_lesson_says_what_each_pass_gave(void **state) {
         {"247 units", "token 7 </s>, the last", TONE_DECODE},
     };
     struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
-    struct panel_source source = source_of(run, run_end_ns(run), SIDE_LOG);
-    panel_fill(&panel_a, &source);
+    struct showing source = source_of(run, run_end_ns(run), SIDE_LOG);
+    panel_fill(&panel_a, &source.at, &source.stage);
     assert_int_equal(panel_a.line_count, 9);
     for (int i = 0; i < 9; i++) {
         assert_string_equal(panel_a.lines[i].time, rows[i].time);
@@ -74,8 +76,8 @@ static void the_log_quotes_as_its_language_does(void **state) {
     struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
     struct lesson *english = lesson;
     lesson = lesson_in("de");
-    struct panel_source source = source_of(run, run_end_ns(run), SIDE_LOG);
-    panel_fill(&panel_a, &source);
+    struct showing source = source_of(run, run_end_ns(run), SIDE_LOG);
+    panel_fill(&panel_a, &source.at, &source.stage);
     assert_non_null(
         strstr(panel_a.lines[2].text, "Token 1 \xE2\x80\x9EYour\xE2\x80\x9C")); // low, then high
     lesson_destroy(lesson);
@@ -86,8 +88,8 @@ static void the_log_quotes_as_its_language_does(void **state) {
 static void events_to_come_have_their_time_but_not_their_token(void **state) {
     (void)state;
     struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
-    struct panel_source source = source_of(run, run_event_ns(run, 2), SIDE_LOG);
-    panel_fill(&panel_a, &source);
+    struct showing source = source_of(run, run_event_ns(run, 2), SIDE_LOG);
+    panel_fill(&panel_a, &source.at, &source.stage);
     assert_non_null(strstr(panel_a.lines[2].text, "Your"));
     for (int i = 3; i < 9; i++) {
         assert_false(panel_a.lines[i].is_past);
@@ -105,16 +107,16 @@ static void a_jump_from_the_log_is_a_direct_seek(void **state) {
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct run *run = random_run(seed, &limits);
         for (int line = 0; line < run_events(run); line++) {
-            int64_t t_ns = panel_log_ns(run, line);
-            struct panel_source jumped = source_of(run, t_ns, SIDE_NONE);
-            struct panel_source sought =
+            int64_t t_ns = run_event_ns(run, line);
+            struct showing jumped = source_of(run, t_ns, SIDE_NONE);
+            struct showing sought =
                 source_of(run, line == 0 ? 0 : run_pass_end_ns(run, line - 1), SIDE_NONE);
-            panel_fill(&panel_a, &jumped);
-            panel_fill(&panel_b, &sought);
+            panel_fill(&panel_a, &jumped.at, &jumped.stage);
+            panel_fill(&panel_b, &sought.at, &sought.stage);
             assert_true(panel_hash(&panel_a) == panel_hash(&panel_b));
-            int back = panel_log_line_at(run, t_ns);
+            int back = run_event_at(run, t_ns);
             assert_true(back >= line); // later only where passes took no time
-            assert_int_equal(panel_log_ns(run, back), t_ns);
+            assert_int_equal(run_event_ns(run, back), t_ns);
         }
         run_destroy(run);
     }
@@ -125,14 +127,14 @@ static void a_log_longer_than_its_room_shows_the_part_around_the_focus(void **st
     struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 2000);
     static const int focuses[] = {0, 1, 255, 256, 257, 1000, 1745, 1746, 2000, 2001, 5000};
     for (size_t i = 0; i < sizeof focuses / sizeof focuses[0]; i++) {
-        struct panel_source source = source_of(run, run_end_ns(run), SIDE_LOG);
-        source.list_focus = focuses[i];
-        panel_fill(&panel_a, &source);
-        assert_int_equal(panel_lines(&source), 2002);
+        struct showing source = source_of(run, run_end_ns(run), SIDE_LOG);
+        source.stage.list_focus = focuses[i];
+        panel_fill(&panel_a, &source.at, &source.stage);
+        assert_int_equal(panel_lines(&source.at, source.stage.side), 2002);
         assert_int_equal(panel_a.line_count, PANEL_MAX_LINES);
         int line = focuses[i] < 2001 ? focuses[i] : 2001;
         char time[24];
-        snprintf(time, sizeof time, "%d units", (int)(panel_log_ns(run, line) / 1000000));
+        snprintf(time, sizeof time, "%d units", (int)(run_event_ns(run, line) / 1000000));
         assert_string_equal(panel_a.lines[panel_a.line_focus].time, time);
     }
     run_destroy(run);
@@ -140,10 +142,10 @@ static void a_log_longer_than_its_room_shows_the_part_around_the_focus(void **st
 
 // --- Explain it back ---
 
-static struct panel_source split_source(const struct run *run, const struct guess *guess) {
-    struct panel_source source = source_of(run, 0, SIDE_NONE);
-    source.place = place_with(run, LESSON_SPLIT);
-    source.guess = guess;
+static struct showing split_source(const struct run *run, const struct guess *guess) {
+    struct showing source = source_of(run, 0, SIDE_NONE);
+    source.stage.place = place_with(run, LESSON_SPLIT);
+    source.stage.guess = *guess;
     return source;
 }
 
@@ -174,8 +176,8 @@ static void the_reveal_is_computed_from_the_run_at_hand(void **state) {
         struct guess guess = guess_new();
         guess.split_ppm = rows[i].guessed_prefill_ppm;
         guess.is_split_set = true;
-        struct panel_source source = split_source(run, &guess);
-        panel_fill(&panel_a, &source);
+        struct showing source = split_source(run, &guess);
+        panel_fill(&panel_a, &source.at, &source.stage);
         const char *text = block_text(&panel_a, "reveal.heading");
         const char *extra[] = {"prefill", rows[i].prefill, "decode", rows[i].decode, NULL};
         const char *verdict = said(rows[i].verdict, run, 0, extra);
@@ -193,7 +195,7 @@ static void the_reveal_is_computed_from_the_run_at_hand(void **state) {
         // The question stays, what was to be done before gives way.
         assert_int_equal(panel_a.block_count, 2);
         assert_string_equal(panel_a.blocks[0].heading, lesson_word(lesson, "heading.what"));
-        const struct panel_control *split = &panel_a.controls[control_of(&source, TARGET_SPLIT)];
+        const struct panel_control *split = &panel_a.controls[control_of(&panel_a, TARGET_SPLIT)];
         assert_int_equal(split->kind, CONTROL_SPLIT);
         assert_int_equal(split->ppm, rows[i].guessed_prefill_ppm);
         assert_int_equal(split->mark_ppm, rows[i].prefill_ppm);
@@ -207,13 +209,13 @@ static void nothing_is_revealed_before_the_split_is_set(void **state) {
     for (int i = 0; i < 3; i++) {
         struct run *run = reveal_run(i);
         struct guess guess = guess_new();
-        struct panel_source source = split_source(run, &guess);
+        struct showing source = split_source(run, &guess);
         const int64_t moments[] = {0, run_end_ns(run) / 2, INT64_MAX};
         for (int m = 0; m < 3; m++) {
-            source.t_ns = moments[m];
-            panel_fill(&panel_a, &source);
+            source.at.t_ns = moments[m];
+            panel_fill(&panel_a, &source.at, &source.stage);
             const struct panel_control *split =
-                &panel_a.controls[control_of(&source, TARGET_SPLIT)];
+                &panel_a.controls[control_of(&panel_a, TARGET_SPLIT)];
             assert_int_equal(split->mark_ppm, -1);
             assert_string_equal(split->mark_label, "");
             for (int b = 0; b < panel_a.block_count; b++)
@@ -221,7 +223,7 @@ static void nothing_is_revealed_before_the_split_is_set(void **state) {
                                         lesson_word(lesson, "reveal.heading"));
             assert_string_equal(panel_a.foot, lesson_word(lesson, "split.hint"));
             assert_int_equal(panel_a.block_count, LESSON_BLOCKS);
-            int button = control_of(&source, TARGET_SPLIT_DONE);
+            int button = control_of(&panel_a, TARGET_SPLIT_DONE);
             assert_string_equal(panel_a.controls[button].label,
                                 lesson_word(lesson, "split.button"));
         }
@@ -234,10 +236,10 @@ static void a_run_without_an_end_reveals_nothing_when_asked(void **state) {
     struct run *run = reveal_run(0), open;
     run_prefix(&open, run, run->mark_count - 1);
     struct guess guess = {.is_split_set = true, .split_ppm = 500000};
-    struct panel_source source = split_source(&open, &guess);
-    panel_fill(&panel_a, &source);
+    struct showing source = split_source(&open, &guess);
+    panel_fill(&panel_a, &source.at, &source.stage);
     assert_string_equal(block_text(&panel_a, "reveal.heading"), lesson_word(lesson, "reveal.none"));
-    assert_int_equal(panel_a.controls[control_of(&source, TARGET_SPLIT)].mark_ppm, -1);
+    assert_int_equal(panel_a.controls[control_of(&panel_a, TARGET_SPLIT)].mark_ppm, -1);
     run_destroy(run);
 }
 
@@ -253,9 +255,9 @@ static void the_guesses_meet_what_came_at_the_runs_end_and_not_before(void **sta
     for (int i = 0; i < 3; i++) {
         struct run *run = reveal_run(i);
         struct guess guess = {.stage = GUESS_SET, .ttft_ppm = 600000, .decode_ppm = 700000};
-        struct panel_source source = source_of(run, run_end_ns(run) - 1, SIDE_PREDICT);
-        source.guess = &guess;
-        panel_fill(&panel_a, &source);
+        struct showing source = source_of(run, run_end_ns(run) - 1, SIDE_PREDICT);
+        source.stage.guess = guess;
+        panel_fill(&panel_a, &source.at, &source.stage);
         assert_int_equal(panel_a.control_count, 3);
         assert_int_equal(panel_a.block_count, 1);
         assert_string_equal(panel_a.foot, lesson_word(lesson, "predict.plays"));
@@ -263,8 +265,8 @@ static void the_guesses_meet_what_came_at_the_runs_end_and_not_before(void **sta
             assert_int_equal(panel_a.controls[c].mark_ppm, -1);
             assert_string_equal(panel_a.controls[c].mark_label, "");
         }
-        source.t_ns = run_end_ns(run);
-        panel_fill(&panel_a, &source);
+        source.at.t_ns = run_end_ns(run);
+        panel_fill(&panel_a, &source.at, &source.stage);
         assert_int_equal(panel_a.controls[0].ppm, 600000);
         assert_int_equal(panel_a.controls[0].mark_ppm, guess_ttft_ppm_of(run_ttft_ns(run), run));
         assert_non_null(strstr(panel_a.controls[0].mark_label, rows[i].ttft));
@@ -276,8 +278,8 @@ static void the_guesses_meet_what_came_at_the_runs_end_and_not_before(void **sta
         assert_non_null(strstr(block_text(&panel_a, "predict.decode"), rows[i].decode));
         assert_non_null(strstr(block_text(&panel_a, "predict.decode"), "70 %"));
         // The same moment with a guess still open: nothing is told.
-        guess.stage = GUESS_DECODE;
-        panel_fill(&panel_a, &source);
+        source.stage.guess.stage = GUESS_DECODE;
+        panel_fill(&panel_a, &source.at, &source.stage);
         assert_int_equal(panel_a.controls[0].mark_ppm, -1);
         assert_int_equal(panel_a.controls[1].mark_ppm, -1);
         assert_false(panel_a.controls[0].is_off);
@@ -290,9 +292,9 @@ static void the_guess_of_a_first_token_reads_in_the_runs_unit(void **state) {
     struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
     struct guess guess = guess_new();
     guess.ttft_ppm = 666667; // two decades up from 1 unit
-    struct panel_source source = source_of(run, 0, SIDE_PREDICT);
-    source.guess = &guess;
-    panel_fill(&panel_a, &source);
+    struct showing source = source_of(run, 0, SIDE_PREDICT);
+    source.stage.guess = guess;
+    panel_fill(&panel_a, &source.at, &source.stage);
     assert_string_equal(panel_a.controls[0].value, "100 units");
     assert_string_equal(panel_a.controls[1].value, "50 %");
     run_destroy(run);
@@ -303,12 +305,12 @@ static void the_guess_of_a_first_token_reads_in_the_runs_unit(void **state) {
 static void the_glossary_explains_the_word_in_focus(void **state) {
     (void)state;
     struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
-    struct panel_source source = source_of(run, 0, SIDE_GLOSSARY);
+    struct showing source = source_of(run, 0, SIDE_GLOSSARY);
     int terms = lesson_terms(lesson);
-    assert_int_equal(panel_lines(&source), terms);
+    assert_int_equal(panel_lines(&source.at, source.stage.side), terms);
     for (int i = -1; i <= terms; i++) {
-        source.list_focus = i;
-        panel_fill(&panel_a, &source);
+        source.stage.list_focus = i;
+        panel_fill(&panel_a, &source.at, &source.stage);
         int focus = i < 0 ? 0 : i < terms ? i : terms - 1;
         assert_int_equal(panel_a.line_count, terms);
         assert_int_equal(panel_a.line_focus, focus);
@@ -329,12 +331,12 @@ static void the_editor_shows_its_text_its_newest_tokens_and_its_trouble(void **s
     strcpy(editor.text, "Where is my gr\xC3\xBC\xC3\x9F?");
     editor.length = (int)strlen(editor.text);
     editor.cursor = 5;
-    struct panel_source source = source_of(run, 0, SIDE_PROMPT);
-    source.editor = &editor;
-    source.tiles = tiles;
-    source.tile_count = PANEL_MAX_TILES + 10;
-    source.prompt_count = 170;
-    panel_fill(&panel_a, &source);
+    struct showing source = source_of(run, 0, SIDE_PROMPT);
+    source.at.editor = &editor;
+    source.at.tiles = tiles;
+    source.at.tile_count = PANEL_MAX_TILES + 10;
+    source.at.prompt_count = 170;
+    panel_fill(&panel_a, &source.at, &source.stage);
     assert_true(panel_a.has_field);
     assert_string_equal(panel_a.field, editor.text);
     assert_int_equal(panel_a.field_cursor, 5);
@@ -343,17 +345,17 @@ static void the_editor_shows_its_text_its_newest_tokens_and_its_trouble(void **s
     assert_string_equal(panel_a.tiles[PANEL_MAX_TILES - 1].text, "t169");
     assert_string_equal(panel_a.tiles_label, "170 tokens of at most 1024");
     assert_string_equal(panel_a.blocks[0].text, "");
-    source.prompt_count = 1025;
-    panel_fill(&panel_a, &source);
+    source.at.prompt_count = 1025;
+    panel_fill(&panel_a, &source.at, &source.stage);
     assert_non_null(strstr(panel_a.blocks[0].text, "1025 tokens"));
-    source.can_measure = false;
-    panel_fill(&panel_a, &source);
+    source.at.has_engine = false;
+    panel_fill(&panel_a, &source.at, &source.stage);
     assert_string_equal(panel_a.blocks[0].text, lesson_word(lesson, "editor.no_device"));
-    source.editor_message = "the model went away";
-    panel_fill(&panel_a, &source);
+    source.at.editor_message = "the model went away";
+    panel_fill(&panel_a, &source.at, &source.stage);
     assert_string_equal(panel_a.blocks[0].text, "the model went away");
     source = source_of(run, 0, SIDE_PROMPT); // nothing at hand at all
-    panel_fill(&panel_a, &source);
+    panel_fill(&panel_a, &source.at, &source.stage);
     assert_true(panel_a.has_field);
     assert_string_equal(panel_a.field, "");
     assert_string_equal(panel_a.blocks[0].text, lesson_word(lesson, "editor.empty"));
@@ -400,10 +402,10 @@ static void why_names_the_longer_floor_or_what_neither_explains(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct floors floors = floors_for(rows[i].read_s, rows[i].matrix_s, rows[i].flop);
-        struct panel_source source =
+        struct showing source =
             source_of(run, rows[i].is_prefill ? 10000000 : run_end_ns(run), SIDE_WHY);
-        source.floors = &floors;
-        panel_fill(&panel_a, &source);
+        source.at.floors = &floors;
+        panel_fill(&panel_a, &source.at, &source.stage);
         assert_int_equal(panel_a.block_count, 3);
         if (!says(&panel_a, rows[i].key, run, rows[i].floor, rows[i].share))
             fail_msg("row %zu: %s", i, block_text(&panel_a, "why.cause"));
@@ -421,9 +423,9 @@ static void why_says_what_it_reads_at_which_rate(void **state) {
     static const struct measured of = {100, 3, 10000000, 4000000, 1000000 - 64 * 101};
     struct run *run = measured_run(&of);
     struct floors floors = floors_for(12.34e9, 2.5e12, 1.25e9);
-    struct panel_source source = source_of(run, run_end_ns(run), SIDE_WHY);
-    source.floors = &floors;
-    panel_fill(&panel_a, &source);
+    struct showing source = source_of(run, run_end_ns(run), SIDE_WHY);
+    source.at.floors = &floors;
+    panel_fill(&panel_a, &source.at, &source.stage);
     const char *text = block_text(&panel_a, "why.floors");
     assert_non_null(strstr(text, "977 KiB")); // 1,000,000 bytes
     assert_non_null(strstr(text, "12.3 GB/s"));
@@ -432,7 +434,7 @@ static void why_says_what_it_reads_at_which_rate(void **state) {
     assert_null(strstr(text, lesson_word(lesson, "why.cached")));
     assert_non_null(strstr(block_text(&panel_a, "why.decode"), "6.31 KiB")); // 101 entries
     floors.rates.is_cached = true;
-    panel_fill(&panel_a, &source);
+    panel_fill(&panel_a, &source.at, &source.stage);
     assert_non_null(strstr(block_text(&panel_a, "why.floors"), lesson_word(lesson, "why.cached")));
     run_destroy(run);
 }
@@ -444,31 +446,31 @@ static void why_gives_no_number_that_was_not_measured(void **state) {
     struct floors floors = floors_for(1e9, 1e9, 1e6), none = floors;
     none.is_measured = false;
     for (int i = 0; i < 2; i++) {
-        struct panel_source source = source_of(run, run_end_ns(run), SIDE_WHY);
-        source.floors = i ? &none : NULL;
-        panel_fill(&panel_a, &source);
+        struct showing source = source_of(run, run_end_ns(run), SIDE_WHY);
+        source.at.floors = i ? &none : NULL;
+        panel_fill(&panel_a, &source.at, &source.stage);
         assert_int_equal(panel_a.block_count, 2);
         assert_string_equal(panel_a.blocks[1].text, said("why.unmeasured", run, 0, NULL));
     }
     // A step under way has no time and no share yet.
-    struct panel_source source = source_of(run, 10000000 + 5, SIDE_WHY);
-    source.floors = &floors;
-    panel_fill(&panel_a, &source);
+    struct showing source = source_of(run, 10000000 + 5, SIDE_WHY);
+    source.at.floors = &floors;
+    panel_fill(&panel_a, &source.at, &source.stage);
     assert_null(strstr(block_text(&panel_a, "why.floors"), "%"));
     assert_non_null(
         strstr(block_text(&panel_a, "why.decode"), lesson_word(lesson, "why.under_way")));
     // Once one is over its time stands while the next is under way.
-    source.t_ns = 14000000 + 5;
-    panel_fill(&panel_a, &source);
+    source.at.t_ns = 14000000 + 5;
+    panel_fill(&panel_a, &source.at, &source.stage);
     assert_non_null(strstr(block_text(&panel_a, "why.decode"), "4.00 ms"));
     assert_non_null(strstr(block_text(&panel_a, "why.decode"), "6.25 KiB")); // 100 entries
     // Before the request nothing is computed; lesson units have no cause.
-    source.t_ns = 0;
-    panel_fill(&panel_a, &source);
+    source.at.t_ns = 0;
+    panel_fill(&panel_a, &source.at, &source.stage);
     assert_string_equal(panel_a.blocks[0].text, lesson_word(lesson, "why.nothing"));
     source = source_of(units, run_end_ns(units), SIDE_WHY);
-    source.floors = &floors;
-    panel_fill(&panel_a, &source);
+    source.at.floors = &floors;
+    panel_fill(&panel_a, &source.at, &source.stage);
     assert_int_equal(panel_a.block_count, 1);
     assert_string_equal(panel_a.blocks[0].text, said("why.lesson", units, 0, NULL));
     run_destroy(run);

@@ -36,16 +36,17 @@ static void nine_steps_say_who_acts(void **state) {
         {247, false, "application.done", "model.done", TONE_INK},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct panel_source source = source_of(run, rows[i].units * 1000000, SIDE_NONE);
-        source.place = place;
-        panel_fill(&panel_a, &source);
+        struct showing source = source_of(run, rows[i].units * 1000000, SIDE_NONE);
+        source.stage.place = place;
+        panel_fill(&panel_a, &source.at, &source.stage);
         assert_int_equal(panel_a.party_count, 2);
         assert_int_equal(panel_a.parties[0].acts, !rows[i].model_acts);
         assert_int_equal(panel_a.parties[1].acts, rows[i].model_acts);
         assert_true(panel_a.parties[0].is_well && panel_a.parties[1].is_well);
         assert_string_equal(panel_a.parties[0].state,
-                            said(rows[i].application, run, source.t_ns, NULL));
-        assert_string_equal(panel_a.parties[1].state, said(rows[i].model, run, source.t_ns, NULL));
+                            said(rows[i].application, run, source.at.t_ns, NULL));
+        assert_string_equal(panel_a.parties[1].state,
+                            said(rows[i].model, run, source.at.t_ns, NULL));
         assert_int_equal(panel_a.title_tone, rows[i].tone);
     }
     run_destroy(run);
@@ -57,15 +58,15 @@ static void a_run_that_ended_early_leaves_its_model_unwell(void **state) {
     int failed = 0;
     for (uint64_t seed = 1; seed <= RUNS; seed++) {
         struct run *run = random_run(seed, &limits);
-        struct panel_source source = source_of(run, run_end_ns(run), SIDE_NONE);
-        source.place = place_with(run, LESSON_PARTIES);
-        panel_fill(&panel_a, &source);
+        struct showing source = source_of(run, run_end_ns(run), SIDE_NONE);
+        source.stage.place = place_with(run, LESSON_PARTIES);
+        panel_fill(&panel_a, &source.at, &source.stage);
         assert_int_equal(panel_a.parties[1].is_well, run->state == RUN_COMPLETE);
         assert_true(panel_a.parties[0].is_well);
         assert_false(panel_a.parties[1].acts);
         failed += run->state == RUN_FAILED;
-        source.t_ns = -1;
-        panel_fill(&panel_a, &source);
+        source.at.t_ns = -1;
+        panel_fill(&panel_a, &source.at, &source.stage);
         if (run->mark_count > 0)
             assert_true(panel_a.parties[1].is_well);
         run_destroy(run);
@@ -74,12 +75,12 @@ static void a_run_that_ended_early_leaves_its_model_unwell(void **state) {
 }
 
 static void check_page(const struct run *run, int64_t t_ns, uint64_t *random) {
-    struct panel_source source = source_of(run, t_ns, SIDE_NONE);
-    source.place = any_place(run, random);
-    panel_fill(&panel_a, &source);
+    struct showing source = source_of(run, t_ns, SIDE_NONE);
+    source.stage.place = any_place(run, random);
+    panel_fill(&panel_a, &source.at, &source.stage);
     if (run->state == RUN_OPEN)
         return;
-    struct lesson_place place = lesson_place_at(lesson, source.place, run, t_ns);
+    struct lesson_place place = lesson_place_at(lesson, source.stage.place, run, t_ns);
     lesson_page(&page, lesson, place, run, t_ns);
     assert_string_equal(panel_a.title, page.title);
     assert_true(panel_a.block_count >= page.block_count);
@@ -106,14 +107,14 @@ static void the_cache_line_says_what_one_entry_holds(void **state) {
     (void)state;
     static const struct measured of = {3, 4, 1000, 100, 10000};
     struct run *run = measured_run(&of);
-    struct panel_source source = source_of(run, run_end_ns(run), SIDE_NONE);
-    source.place = place_with(run, LESSON_PARTIES);
-    panel_fill(&panel_a, &source);
+    struct showing source = source_of(run, run_end_ns(run), SIDE_NONE);
+    source.stage.place = place_with(run, LESSON_PARTIES);
+    panel_fill(&panel_a, &source.at, &source.stage);
     assert_true(has_text(&panel_a, "= 2 \xC3\x97 2 \xC3\x97 2 \xC3\x97 4 = 32 numbers, 64 B."));
     run_destroy(run);
     run = lesson_run("module-7", RUN_CHARGED, 0, 0);
     source = source_of(run, 97 * INT64_C(1000000), SIDE_NONE);
-    panel_fill(&panel_a, &source);
+    panel_fill(&panel_a, &source.at, &source.stage);
     assert_true(has_text(&panel_a, lesson_word(lesson, "cache.unknown")));
     run_destroy(run);
 }
@@ -122,12 +123,12 @@ static void what_this_simplifies_is_the_last_chapter_from_anywhere(void **state)
     (void)state;
     struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
     int last = lesson_chapters(lesson) - 1;
-    struct panel_source source = source_of(run, 50, SIDE_SIMPLE);
-    int steps = panel_lines(&source);
+    struct showing source = source_of(run, 50, SIDE_SIMPLE);
+    int steps = panel_lines(&source.at, source.stage.side);
     assert_int_equal(steps, lesson_steps(lesson, last, run));
     for (int step = -1; step <= steps; step++) {
-        source.list_focus = step;
-        panel_fill(&panel_a, &source);
+        source.stage.list_focus = step;
+        panel_fill(&panel_a, &source.at, &source.stage);
         int shown = step < 0 ? 0 : step < steps ? step : steps - 1;
         lesson_page(&page, lesson, (struct lesson_place){last, shown}, run, 50);
         assert_string_equal(panel_a.title, lesson_word(lesson, "title.simple"));
@@ -143,9 +144,9 @@ static void what_this_simplifies_is_the_last_chapter_from_anywhere(void **state)
 static void wait_and_total_stand_on_one_scale(void **state) {
     (void)state;
     struct run *run = lesson_run("stage-0", RUN_CHARGED, 0, 0);
-    struct panel_source source = source_of(run, run_end_ns(run), SIDE_NONE);
-    source.place = place_with(run, LESSON_BARS);
-    panel_fill(&panel_a, &source);
+    struct showing source = source_of(run, run_end_ns(run), SIDE_NONE);
+    source.stage.place = place_with(run, LESSON_BARS);
+    panel_fill(&panel_a, &source.at, &source.stage);
     const struct panel_bar *wait = &panel_a.bars[0], *total = &panel_a.bars[1];
     assert_string_equal(wait->value, "120 ms");
     assert_string_equal(total->value, "4.10 s");
@@ -163,19 +164,19 @@ static void a_slider_move_shows_its_change_in_percent_and_where_it_was(void **st
     // Twice the prompt: wait 120 -> 220 ms, total 4.10 -> 4.20 s.
     struct run *before = lesson_run("stage-0", RUN_CHARGED, 25, 200);
     struct run *run = lesson_run("stage-0", RUN_CHARGED, 50, 200);
-    struct panel_source source = source_of(run, run_end_ns(run), SIDE_NONE);
-    source.place = place_with(run, LESSON_BARS);
-    source.before = before;
-    panel_fill(&panel_a, &source);
+    struct showing source = source_of(run, run_end_ns(run), SIDE_NONE);
+    source.stage.place = place_with(run, LESSON_BARS);
+    source.at.before = before;
+    panel_fill(&panel_a, &source.at, &source.stage);
     assert_int_equal(strncmp(panel_a.bars[0].note, "+83 %", 5), 0);
     assert_int_equal(strncmp(panel_a.bars[1].note, "+2 %", 4), 0);
     assert_int_equal(panel_a.bars[0].before_ppm, 28571);  // 120 of 4,200
     assert_int_equal(panel_a.bars[1].before_ppm, 976190); // 4,100 of 4,200
     // And back: the longer one before sets the scale.
     source = source_of(before, run_end_ns(before), SIDE_NONE);
-    source.place = place_with(before, LESSON_BARS);
-    source.before = run;
-    panel_fill(&panel_a, &source);
+    source.stage.place = place_with(before, LESSON_BARS);
+    source.at.before = run;
+    panel_fill(&panel_a, &source.at, &source.stage);
     assert_int_equal(strncmp(panel_a.bars[0].note,
                              "\xE2\x88\x92"
                              "45 %",
@@ -183,8 +184,8 @@ static void a_slider_move_shows_its_change_in_percent_and_where_it_was(void **st
                      0);
     assert_int_equal(panel_a.bars[1].before_ppm, VIEW_PPM);
     assert_int_equal(panel_a.bars[1].first_ppm + panel_a.bars[1].second_ppm, 976190);
-    source.before = before;
-    panel_fill(&panel_a, &source);
+    source.at.before = before;
+    panel_fill(&panel_a, &source.at, &source.stage);
     assert_string_equal(panel_a.bars[1].note, lesson_word(lesson, "bar.same"));
     run_destroy(run);
     run_destroy(before);
@@ -197,10 +198,10 @@ static void units_and_time_are_never_compared(void **state) {
     struct run *ms = lesson_run("stage-0", RUN_CHARGED, 0, 0);
     const struct run *pairs[][2] = {{measured, units}, {units, measured}, {units, ms}};
     for (size_t i = 0; i < 3; i++) {
-        struct panel_source source = source_of(pairs[i][0], INT64_MAX, SIDE_NONE);
-        source.place = place_with(pairs[i][0], LESSON_BARS);
-        source.before = pairs[i][1];
-        panel_fill(&panel_a, &source);
+        struct showing source = source_of(pairs[i][0], INT64_MAX, SIDE_NONE);
+        source.stage.place = place_with(pairs[i][0], LESSON_BARS);
+        source.at.before = pairs[i][1];
+        panel_fill(&panel_a, &source.at, &source.stage);
         assert_int_equal(panel_a.bars[0].before_ppm, -1);
         assert_int_equal(panel_a.bars[1].before_ppm, -1);
     }
@@ -216,9 +217,9 @@ static int ppm_of(double part, double whole) {
 // Parts sum to the whole, widths are proportional to the run's own times.
 static void check_bars(const struct run *run, int64_t t_ns, uint64_t *random) {
     (void)random;
-    struct panel_source source = source_of(run, t_ns, SIDE_NONE);
-    source.place = place_with(run, LESSON_BARS);
-    panel_fill(&panel_a, &source);
+    struct showing source = source_of(run, t_ns, SIDE_NONE);
+    source.stage.place = place_with(run, LESSON_BARS);
+    panel_fill(&panel_a, &source.at, &source.stage);
     int64_t end_ns = run_end_ns(run), now_ns = t_ns < 0 ? 0 : t_ns > end_ns ? end_ns : t_ns;
     bool has_token = run_answers_at(run, now_ns) > 0 && t_ns >= 0;
     int64_t wait_ns = has_token ? run_ttft_ns(run) : now_ns;
@@ -242,9 +243,9 @@ static void the_anatomy_of_a_step_is_in_bytes_on_one_scale(void **state) {
     (void)state;
     static const struct measured of = {100, 4, 1000000, 2500000, 12800};
     struct run *run = measured_run(&of);
-    struct panel_source source = source_of(run, run_end_ns(run), SIDE_NONE);
-    source.place = place_with(run, LESSON_ANATOMY);
-    panel_fill(&panel_a, &source);
+    struct showing source = source_of(run, run_end_ns(run), SIDE_NONE);
+    source.stage.place = place_with(run, LESSON_ANATOMY);
+    panel_fill(&panel_a, &source.at, &source.stage);
     const struct panel_bar *bars = &panel_a.bars[panel_a.bar_count - 3];
     // The last step reads 102 entries of 64 bytes and writes one.
     assert_string_equal(bars[0].value, "12.5 KiB");
@@ -258,14 +259,14 @@ static void the_anatomy_of_a_step_is_in_bytes_on_one_scale(void **state) {
     assert_non_null(strstr(block_text(&panel_a, "bar.step"), "2.50 ms"));
     assert_non_null(strstr(block_text(&panel_a, "bar.step"), "measured"));
     // Under way: its bytes are known, its time is not.
-    source.t_ns = 1000000 + 100;
-    panel_fill(&panel_a, &source);
+    source.at.t_ns = 1000000 + 100;
+    panel_fill(&panel_a, &source.at, &source.stage);
     bars = &panel_a.bars[panel_a.bar_count - 3];
     assert_string_equal(bars[1].value, "6.25 KiB");
     assert_null(strstr(block_text(&panel_a, "bar.step"), "ms"));
     // Before any step there is nothing to take apart.
-    source.t_ns = 1000000;
-    panel_fill(&panel_a, &source);
+    source.at.t_ns = 1000000;
+    panel_fill(&panel_a, &source.at, &source.stage);
     assert_string_equal(block_text(&panel_a, "bar.step"), lesson_word(lesson, "anatomy.none"));
     run_destroy(run);
 }
@@ -274,9 +275,9 @@ static void a_part_too_small_to_see_says_so(void **state) {
     (void)state;
     static const struct measured of = {10, 4, 1000000, 2500000, 1 << 20};
     struct run *run = measured_run(&of);
-    struct panel_source source = source_of(run, run_end_ns(run), SIDE_NONE);
-    source.place = place_with(run, LESSON_ANATOMY);
-    panel_fill(&panel_a, &source);
+    struct showing source = source_of(run, run_end_ns(run), SIDE_NONE);
+    source.stage.place = place_with(run, LESSON_ANATOMY);
+    panel_fill(&panel_a, &source.at, &source.stage);
     const struct panel_bar *bars = &panel_a.bars[panel_a.bar_count - 3];
     assert_string_equal(bars[1].note, lesson_word(lesson, "bar.tiny"));
     assert_string_equal(bars[2].note, lesson_word(lesson, "bar.tiny"));
@@ -288,9 +289,9 @@ static void a_part_too_small_to_see_says_so(void **state) {
 static void a_lesson_has_no_bytes_to_take_apart(void **state) {
     (void)state;
     struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
-    struct panel_source source = source_of(run, run_end_ns(run), SIDE_NONE);
-    source.place = place_with(run, LESSON_ANATOMY);
-    panel_fill(&panel_a, &source);
+    struct showing source = source_of(run, run_end_ns(run), SIDE_NONE);
+    source.stage.place = place_with(run, LESSON_ANATOMY);
+    panel_fill(&panel_a, &source.at, &source.stage);
     const char *text = block_text(&panel_a, "bar.step");
     assert_non_null(strstr(text, "25 units"));
     assert_non_null(strstr(text, lesson_word(lesson, "bar.no_bytes")));

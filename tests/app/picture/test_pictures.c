@@ -95,22 +95,21 @@ static void paint_lab_page(struct cmdlist *out, int size, int theme) {
         .guess = guess_new(),
     };
     int longest = extras.sweep.prefill[extras.sweep.prefill_count - 1].tokens;
-    struct frame_source source = {
-        .stage = &stage,
+    struct at_hand at = {
         .run = measured,
         .t_ns = run_end_ns(measured) * 85 / 100,
-        .width_px = sizes[size].width_px,
-        .height_px = sizes[size].height_px,
-        .text = text,
-        .lab = {.kept = charged,
-                .kept_name = "kept",
-                .sweep = &extras.sweep,
-                .floors = &extras.floors,
-                .longest_sweep = longest,
-                .longest_prompt = longest,
-                .longest_answer = 256},
+        .has_engine = true,
+        .can_move = true,
+        .longest_prompt = longest,
+        .longest_answer = 256,
+        .sweep = &extras.sweep,
+        .longest_sweep = longest,
+        .floors = &extras.floors,
+        .kept = charged,
+        .kept_name = "kept",
     };
-    frame_compose(&frame, &source);
+    struct frame_target target = {sizes[size].width_px, sizes[size].height_px, false, text};
+    frame_compose(&frame, &at, &stage, &target);
     *out = frame.scene;
 }
 
