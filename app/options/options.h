@@ -1,10 +1,10 @@
-// The command line as a value. One table row an option (options.c): name, type,
-// range, which commands take it, help. Parsing, checks, --help and the tests all
-// come from the same rows. Nothing is opened here: whether a file or a model is
-// there is found out by who uses it.
+// The command line as a value. Options are rows of a table (argparse.h) that give their
+// parsing, checks, --help and tests. No file or model is opened here: whether it exists is
+// found out by the code that uses it.
 #ifndef APP_OPTIONS_OPTIONS_H
 #define APP_OPTIONS_OPTIONS_H
 
+#include "app/options/argparse.h"
 #include "app/state/choices.h"
 #include "app/state/playhead.h"
 #include "render/paint/theme.h"
@@ -101,37 +101,10 @@ bool options_parse(struct options *out, int argc, char **argv, char why[256]);
 // options); fits 80 x 40.
 void options_print_help(FILE *out, enum command command);
 
-// --- The table, for checks that go over every row. ---
-
-enum option_type {
-    OPTION_FLAG,   // no value; stores `max` (0 turns something off)
-    OPTION_TEXT,   // any text but ""
-    OPTION_CHOICE, // one of `choices`, the first of which is enum value `min`
-    OPTION_DEVICE, // auto, cpu, cuda, cuda:N
-    OPTION_INT,    // min .. max
-    OPTION_SEED,   // 0 .. 2^64 - 1
-    OPTION_REAL,   // min .. max thousandths
-    OPTION_RATE,   // A/B or a decimal, min .. max millionths
-    OPTION_FPS,    // the same, min .. max millionths; 29.97 means 30000/1001
-    OPTION_SIZE,   // WxH, min .. max px each
-    OPTION_TIME,   // 2s, 500ms, 1.5min, a bare number is seconds; min .. max ns
-};
+// Every option and command: for checks of the whole table, and for names of choices.
+extern const struct argparse_table options_table;
 
 // In option_row.commands: the row is on the whole program's help, too.
 enum { OPTION_COMMON = 1u << COMMAND_COUNT };
-
-struct option_row {
-    const char *name; // without dashes
-    enum option_type type;
-    unsigned commands;          // 1u << enum command for every command that takes it
-    size_t offset;              // of its field in struct options
-    const char *value;          // what stands for the value in help; NULL for a flag
-    const char *const *choices; // OPTION_CHOICE: names in the enum's order, ends with NULL
-    int64_t min, max;           // in the type's unit
-    const char *help;
-};
-
-const struct option_row *options_rows(int *count);
-const char *options_command_name(enum command command);
 
 #endif

@@ -40,24 +40,14 @@ static bool find_path(char out[PARTFILE_PATH_BYTES]) {
 
 // --- Fields ---
 
-static const struct option_row *row_of(const char *name) {
-    int count = 0;
-    const struct option_row *rows = options_rows(&count);
-    for (int i = 0; i < count; i++) {
-        if (strcmp(rows[i].name, name) == 0)
-            return &rows[i];
-    }
-    return NULL;
-}
-
 // The choice that `name` stores as `value`.
 static const char *choice_name(const char *name, int value) {
-    const struct option_row *row = row_of(name);
+    const struct option_row *row = argparse_row(&options_table, name);
     return row->choices[value - (int)row->min];
 }
 
 static int read_choice(const struct jsonin *at, const char *name) {
-    const struct option_row *row = row_of(name);
+    const struct option_row *row = argparse_row(&options_table, name);
     char text[NAME_BYTES];
     for (int i = 0; jsonin_text(at, name, text, sizeof text) && row->choices[i]; i++) {
         if (strcmp(text, row->choices[i]) == 0)
@@ -75,7 +65,7 @@ static int read_int(const struct jsonin *at, const char *key, int64_t least, int
 }
 
 static struct memory read_fields(const struct jsonin *at) {
-    const struct option_row *size = row_of("size");
+    const struct option_row *size = argparse_row(&options_table, "size");
     struct memory memory = {
         .mode = (enum mode_choice)read_choice(at, "mode"),
         .theme = (enum theme_id)read_choice(at, "theme"),

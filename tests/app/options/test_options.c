@@ -37,7 +37,7 @@ static bool parse_row(struct options *out, char why[256], const struct option_ro
     enum command command = COMMAND_PLAY;
     while (!(row->commands & 1u << command))
         command++;
-    argv[argc++] = (char *)(uintptr_t)options_command_name(command);
+    argv[argc++] = (char *)(uintptr_t)options_table.commands[command].name;
     if (command == COMMAND_RECORD || command == COMMAND_INSPECT)
         argv[argc++] = (char *)"out.mp4";
     snprintf(dashed, sizeof dashed, "--%s", row->name);
@@ -226,13 +226,6 @@ static void check_choice(const struct option_row *row) {
     assert_refused(row, "", row->choices[0]);
 }
 
-static void check_text(const struct option_row *row) {
-    struct options options;
-    assert_taken(&options, row, "some text, = and --dashes");
-    assert_string_equal(*(const char *const *)field(&options, row), "some text, = and --dashes");
-    assert_refused(row, "", "not empty");
-}
-
 static void check_device(const struct option_row *row) {
     static const char *const good[] = {"auto", "cpu", "cuda", "cuda:0", "cuda:63"};
     static const char *const bad[] = {"", "gpu", "cuda:", "cuda:64", "cuda:-1", "cuda:x", "CPU"};
@@ -245,28 +238,39 @@ static void check_device(const struct option_row *row) {
         assert_refused(row, bad[i], "cpu");
 }
 
+static void check_text(const struct option_row *row) {
+    struct options options;
+    if (row->accepts) {
+        check_device(row);
+        return;
+    }
+    assert_taken(&options, row, "some text, = and --dashes");
+    assert_string_equal(*(const char *const *)field(&options, row), "some text, = and --dashes");
+    assert_refused(row, "", "not empty");
+}
+
 static void check_flag(const struct option_row *row) {
     struct options options;
     char why[256];
     assert_true(parse_row(&options, why, row, NULL, true));
-    assert_int_equal(*(const bool *)field(&options, row), row->max != 0);
+    assert_int_equal(*(const bool *)field(&options, row), true);
     assert_false(parse_row(&options, why, row, "yes", false));
     assert_non_null(strstr(why, "takes no value"));
     // Without it, the other way round.
     assert_true(parse_line(&options, why, ""));
-    assert_int_equal(*(const bool *)field(&options, row), row->max == 0);
+    assert_int_equal(*(const bool *)field(&options, row), false);
 }
 
 static void every_row_takes_its_range_and_refuses_the_rest(void **state) {
     static void (*const checks[])(const struct option_row *) = {
-        [OPTION_FLAG] = check_flag,     [OPTION_TEXT] = check_text, [OPTION_CHOICE] = check_choice,
-        [OPTION_DEVICE] = check_device, [OPTION_INT] = check_int,   [OPTION_SEED] = check_seed,
-        [OPTION_REAL] = check_real,     [OPTION_RATE] = check_rate, [OPTION_FPS] = check_fps,
-        [OPTION_SIZE] = check_size,     [OPTION_TIME] = check_time,
+        [OPTION_FLAG] = check_flag, [OPTION_TEXT] = check_text, [OPTION_CHOICE] = check_choice,
+        [OPTION_INT] = check_int,   [OPTION_SEED] = check_seed, [OPTION_REAL] = check_real,
+        [OPTION_RATE] = check_rate, [OPTION_FPS] = check_fps,   [OPTION_SIZE] = check_size,
+        [OPTION_TIME] = check_time,
     };
     (void)state;
-    int count = 0;
-    const struct option_row *rows = options_rows(&count);
+    const struct option_row *rows = options_table.rows;
+    int count = options_table.row_count;
     assert_true(count > 20);
     for (int i = 0; i < count; i++)
         checks[rows[i].type](&rows[i]);
@@ -274,8 +278,8 @@ static void every_row_takes_its_range_and_refuses_the_rest(void **state) {
 
 static void a_row_without_its_value_is_refused(void **state) {
     (void)state;
-    int count = 0;
-    const struct option_row *rows = options_rows(&count);
+    const struct option_row *rows = options_table.rows;
+    int count = options_table.row_count;
     struct options options;
     char why[256], line[128];
     for (int i = 0; i < count; i++) {
@@ -292,26 +296,27 @@ static void a_row_without_its_value_is_refused(void **state) {
 
 static void a_row_is_refused_by_commands_that_do_not_take_it(void **state) {
     (void)state;
-    int count = 0;
-    const struct option_row *rows = options_rows(&count);
+    const struct option_row *rows = options_table.rows;
+    int count = options_table.row_count;
     static const char *const values[] = {
-        [OPTION_TEXT] = " x", [OPTION_DEVICE] = " cpu",   [OPTION_INT] = " 2",
-        [OPTION_SEED] = " 1", [OPTION_REAL] = " 0.5",     [OPTION_RATE] = " 1/2",
-        [OPTION_FPS] = " 30", [OPTION_SIZE] = " 640x480", [OPTION_TIME] = " 2s",
-        [OPTION_FLAG] = "",
+        [OPTION_TEXT] = "x",       [OPTION_INT] = "2",    [OPTION_SEED] = "1",
+        [OPTION_REAL] = "0.5",     [OPTION_RATE] = "1/2", [OPTION_FPS] = "30",
+        [OPTION_SIZE] = "640x480", [OPTION_TIME] = "2s",  [OPTION_FLAG] = "",
     };
     for (int i = 0; i < count; i++) {
         for (int command = COMMAND_PLAY; command <= COMMAND_INSPECT; command++) {
             struct options options;
             char why[256], line[128], value[32], says[64];
-            snprintf(value, sizeof value, rows[i].type == OPTION_CHOICE ? " %s" : "%s",
-                     rows[i].type == OPTION_CHOICE ? rows[i].choices[0] : values[rows[i].type]);
-            snprintf(line, sizeof line, "%s --%s%s%s", options_command_name((enum command)command),
+            const char *some = rows[i].choices   ? rows[i].choices[0]
+                               : rows[i].accepts ? "cpu"
+                                                 : values[rows[i].type];
+            snprintf(value, sizeof value, "%s%s", some[0] ? " " : "", some);
+            snprintf(line, sizeof line, "%s --%s%s%s", options_table.commands[command].name,
                      rows[i].name, value,
                      command == COMMAND_RECORD || command == COMMAND_INSPECT ? " out.mp4" : "");
             bool taken = parse_line(&options, why, line);
-            snprintf(says, sizeof says, "%s takes no --%s",
-                     options_command_name((enum command)command), rows[i].name);
+            snprintf(says, sizeof says, "%s takes no --%s", options_table.commands[command].name,
+                     rows[i].name);
             if (rows[i].commands & 1u << command)
                 assert_null(strstr(why, "takes no --"));
             else if (taken || !strstr(why, says))
@@ -322,8 +327,8 @@ static void a_row_is_refused_by_commands_that_do_not_take_it(void **state) {
 
 static void rows_have_names_and_fields_of_their_own_and_help(void **state) {
     (void)state;
-    int count = 0;
-    const struct option_row *rows = options_rows(&count);
+    const struct option_row *rows = options_table.rows;
+    int count = options_table.row_count;
     for (int i = 0; i < count; i++) {
         assert_true(rows[i].help && rows[i].help[0]);
         assert_true((rows[i].value || rows[i].choices) == (rows[i].type != OPTION_FLAG));
@@ -363,8 +368,8 @@ static bool shows(const char *text, const struct option_row *row) {
 
 static void help_of_a_command_shows_its_rows_and_fits_a_screen(void **state) {
     (void)state;
-    int count = 0;
-    const struct option_row *rows = options_rows(&count);
+    const struct option_row *rows = options_table.rows;
+    int count = options_table.row_count;
     for (int command = COMMAND_PLAY; command <= COMMAND_INSPECT; command++) {
         char *text = help_text((enum command)command);
         assert_fits_a_screen(text);
@@ -376,12 +381,12 @@ static void help_of_a_command_shows_its_rows_and_fits_a_screen(void **state) {
 
 static void help_of_the_program_shows_commands_and_common_rows(void **state) {
     (void)state;
-    int count = 0, common = 0;
-    const struct option_row *rows = options_rows(&count);
+    const struct option_row *rows = options_table.rows;
+    int count = options_table.row_count, common = 0;
     char *whole = help_text(COMMAND_HELP);
     assert_fits_a_screen(whole);
     for (int command = COMMAND_PLAY; command <= COMMAND_INSPECT; command++)
-        assert_non_null(strstr(whole, options_command_name((enum command)command)));
+        assert_non_null(strstr(whole, options_table.commands[command].name));
     for (int i = 0; i < count; i++) {
         bool is_common = (rows[i].commands & OPTION_COMMON) != 0;
         assert_int_equal(shows(whole, &rows[i]), is_common);
