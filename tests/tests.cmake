@@ -55,6 +55,7 @@ if(TOKENDRIP_HAS_TESTS)
     endforeach()
 
     tokendrip_test(test_run compute/run tokendrip_compute unit ${random})
+    tokendrip_test(test_moment compute/run tokendrip_compute unit ${random})
     tokendrip_test(test_publish compute/run tokendrip_compute unit,threads ${random})
     tokendrip_test(test_runfile compute/file tokendrip_compute unit ${random})
     tokendrip_test(test_schedule compute/file tokendrip_compute unit)

@@ -3,6 +3,7 @@
 
 #include "app/picture/scene/scene.h"
 #include "compute/base/utf8.h"
+#include "compute/run/moment.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,30 +35,6 @@ struct moment {
 
 // --- The moment ---
 
-static int count_prefills(const struct run *run, int done) {
-    int count = 0;
-    while (count < done && run->passes[count].phase == RUN_PREFILL)
-        count++;
-    return count;
-}
-
-// The first `prefills` passes go through the whole prompt.
-static bool reads_all(const struct run *run, int prefills) {
-    if (prefills == 0)
-        return false;
-    const struct run_pass *last = &run->passes[prefills - 1];
-    return last->first_column + last->column_count >= run->info.prompt_tokens;
-}
-
-// This pass from what is done alone: a growing run does not know it yet.
-static void find_pass(struct moment *at) {
-    const struct run *run = at->run;
-    bool is_closed_end = run->state != RUN_OPEN && at->t_ns >= run_end_ns(run);
-    at->is_ended = at->done > 0 && (is_closed_end || run_event_ns(run, at->done) == at->t_ns);
-    at->pass = at->is_ended ? at->done - 1 : at->t_ns > 0 ? at->done : -1;
-    at->is_over = is_closed_end && run->state == RUN_COMPLETE;
-}
-
 static void find_step(struct moment *at) {
     const struct run *run = at->run;
     bool is_prefill = at->is_ended ? at->pass < at->prefills : !at->is_read;
@@ -82,14 +59,19 @@ static void find_step(struct moment *at) {
 }
 
 static struct moment moment_of(const struct run *run, int64_t t_ns) {
-    int64_t end_ns = run_end_ns(run);
-    struct moment at = {.run = run, .t_ns = t_ns < 0 ? 0 : t_ns > end_ns ? end_ns : t_ns};
-    at.done = run_event_at(run, at.t_ns);
-    at.answers = run_answers_at(run, at.t_ns);
-    at.entries = run_cache_entries_at(run, at.t_ns);
-    at.prefills = count_prefills(run, at.done);
-    at.is_read = reads_all(run, at.prefills);
-    find_pass(&at);
+    struct run_moment now = run_moment_at(run, t_ns < 0 ? 0 : t_ns);
+    struct moment at = {
+        .run = run,
+        .t_ns = now.shown_ns,
+        .done = now.passes_done,
+        .pass = now.current,
+        .is_ended = now.current >= 0 && now.current < now.passes_done,
+        .is_over = now.at_end && run->state == RUN_COMPLETE,
+        .prefills = now.passes_done - now.steps_done,
+        .answers = now.answers,
+        .entries = now.cache_entries,
+        .is_read = now.prefill_done,
+    };
     find_step(&at);
     return at;
 }

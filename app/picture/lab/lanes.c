@@ -28,11 +28,6 @@ static int64_t expected_ns(const struct lab_seen *seen) {
     return is_known && total_ns < (double)RUN_MAX_NS ? (int64_t)total_ns : 0;
 }
 
-static int64_t shown_ns(const struct run *run, int64_t t_ns) {
-    int64_t end_ns = run_end_ns(run);
-    return t_ns < 0 ? 0 : t_ns > end_ns ? end_ns : t_ns;
-}
-
 static int64_t scale_ns(const struct lab_seen *seen, const struct run *kept) {
     int64_t known_ns = kept ? run_end_ns(kept) : 0;
     if (!seen->at->run)
@@ -41,46 +36,17 @@ static int64_t scale_ns(const struct lab_seen *seen, const struct run *kept) {
         int64_t end_ns = run_end_ns(seen->at->run);
         return end_ns > known_ns ? end_ns : known_ns;
     }
-    int64_t expected = expected_ns(seen), moment_ns = shown_ns(seen->at->run, seen->at->t_ns);
+    int64_t expected = expected_ns(seen);
+    int64_t moment_ns = run_moment_at(seen->at->run, seen->at->t_ns).shown_ns;
     known_ns = expected > known_ns ? expected : known_ns;
     return moment_ns > known_ns || known_ns == 0 ? scene_rung_ns(moment_ns) : known_ns;
 }
 
 // --- Lanes ---
 
-static void add_span(struct lab_lane *lane, struct view_span span) {
-    if (lane->span_count < LAB_MAX_SPANS)
-        lane->spans[lane->span_count++] = span;
-}
-
-static int passes_begun(const struct run *run, int64_t t_ns) {
-    int begun = 0;
-    while (begun < run_passes_seen(run) && run->passes[begun].start_ns < t_ns)
-        begun++;
-    return begun;
-}
-
-// The passes up to t, neighbours of one kind merged when there are more than a lane
-// holds. Room is kept for the spans that a change of kind cuts short.
-static void put_spans(struct lab_lane *lane, const struct run *run, int64_t t_ns, int64_t whole) {
-    enum { ROOM = LAB_MAX_SPANS - 4 };
-    int begun = passes_begun(run, t_ns);
-    int merge = begun / ROOM + 1;
-    for (int p = 0; p < begun;) {
-        const struct run_pass *pass = &run->passes[p];
-        int last = p;
-        while (last + 1 < begun && last + 1 - p < merge &&
-               run->passes[last + 1].phase == pass->phase && pass->column_count > 0)
-            last++;
-        int64_t end_ns = run_pass_end_ns(run, last);
-        add_span(lane, (struct view_span){
-                           .from_ppm = ppm_of(pass->start_ns, whole),
-                           .to_ppm = ppm_of(end_ns < t_ns ? end_ns : t_ns, whole),
-                           .is_prefill = pass->phase == RUN_PREFILL,
-                           .is_charged = pass->column_count == 0,
-                       });
-        p = last + 1;
-    }
+static void put_spans(struct lab_lane *lane, const struct run_moment *now, int64_t whole_ns) {
+    for (struct run_span span = {0}; run_next_span(&span, now, LAB_MAX_SPANS - 4);)
+        lane->spans[lane->span_count++] = scene_span(&span, whole_ns);
 }
 
 static struct lab_text device_of(const struct run_info *info) {
@@ -136,12 +102,12 @@ static void put_value(struct lab_lane *lane, const struct run *run, int64_t t_ns
 static void put_lane(struct lab *lab, const struct run *run, const char *name, int64_t t_ns,
                      int64_t whole_ns) {
     struct lab_lane *lane = &lab->lanes[lab->lane_count++];
-    int64_t to_ns = shown_ns(run, t_ns);
+    struct run_moment now = run_moment_at(run, t_ns);
     *lane = (struct lab_lane){.guess_ppm = -1};
-    lane->end_ppm = ppm_of(run->state == RUN_OPEN ? to_ns : run_end_ns(run), whole_ns);
+    lane->end_ppm = ppm_of(run->state == RUN_OPEN ? now.shown_ns : run_end_ns(run), whole_ns);
     put_label(lane, run, name);
     put_value(lane, run, t_ns);
-    put_spans(lane, run, to_ns, whole_ns);
+    put_spans(lane, &now, whole_ns);
 }
 
 // --- What stands beside the clock ---
@@ -193,13 +159,13 @@ void lab_put_lanes(struct lab *lab, const struct lab_seen *seen) {
         kept = NULL;
     int64_t whole_ns = scale_ns(seen, kept);
     lab->scale_ns = whole_ns;
-    bool is_over = !run || (run->state != RUN_OPEN && seen->at->t_ns >= run_end_ns(run));
+    struct run_moment now =
+        run ? run_moment_at(run, seen->at->t_ns) : (struct run_moment){.at_end = true};
     if (run)
         put_lane(lab, run, "this run", seen->at->t_ns, whole_ns);
     if (kept)
-        put_lane(lab, kept, lab_name(seen).text, is_over ? INT64_MAX : seen->at->t_ns, whole_ns);
-    if (run)
-        lab->playhead_ppm = ppm_of(shown_ns(run, seen->at->t_ns), whole_ns);
+        put_lane(lab, kept, lab_name(seen).text, now.at_end ? INT64_MAX : seen->at->t_ns, whole_ns);
+    lab->playhead_ppm = ppm_of(now.shown_ns, whole_ns);
     if (whole_ns > 0)
         lab_say(lab->scale_label, sizeof lab->scale_label, "%s",
                 lab_run_time(run ? &run->info : &kept->info, whole_ns).text);

@@ -85,7 +85,7 @@ void panel_split_control(struct panel_control *out, const struct panel_seen *see
 
 // The run has been seen to its end with both guesses standing.
 static bool may_tell(const struct panel_seen *seen) {
-    return seen->stage->guess.stage == GUESS_SET && seen->at_end &&
+    return seen->stage->guess.stage == GUESS_SET && seen->now.at_end &&
            guess_true_decode_ppm(seen->run) >= 0;
 }
 
@@ -173,7 +173,7 @@ void panel_put_predict(struct panel *out, const struct panel_seen *seen) {
     if (may_tell(seen)) {
         put_outcomes(out, seen);
         panel_say(out->foot, sizeof out->foot, seen, "predict.came", NULL);
-    } else if (!seen->at_end) {
+    } else if (!seen->now.at_end) {
         panel_say(out->foot, sizeof out->foot, seen, "predict.plays", NULL);
     }
 }

@@ -41,10 +41,10 @@ static const struct run *run_before(const struct panel_seen *seen) {
 }
 
 static struct stretch wait_of(const struct panel_seen *seen, const struct run *before) {
-    bool is_final = seen->answers > 0;
-    int64_t end_ns = is_final ? run_ttft_ns(seen->run) : seen->shown_ns;
+    bool is_final = seen->now.answers > 0;
+    int64_t end_ns = is_final ? run_ttft_ns(seen->run) : seen->now.shown_ns;
     return (struct stretch){
-        .prefill_ns = seen->prefill_done ? run_prefill_ns(seen->run) : end_ns,
+        .prefill_ns = seen->now.prefill_done ? run_prefill_ns(seen->run) : end_ns,
         .end_ns = end_ns,
         .before_ns = before ? run_ttft_ns(before) : -1,
         .is_final = is_final,
@@ -52,10 +52,10 @@ static struct stretch wait_of(const struct panel_seen *seen, const struct run *b
 }
 
 static struct stretch total_of(const struct panel_seen *seen, const struct run *before) {
-    bool is_final = seen->at_end && seen->run->state == RUN_COMPLETE;
-    int64_t end_ns = is_final ? run_e2e_ns(seen->run) : seen->shown_ns;
+    bool is_final = seen->now.at_end && seen->run->state == RUN_COMPLETE;
+    int64_t end_ns = is_final ? run_e2e_ns(seen->run) : seen->now.shown_ns;
     return (struct stretch){
-        .prefill_ns = seen->prefill_done ? run_prefill_ns(seen->run) : end_ns,
+        .prefill_ns = seen->now.prefill_done ? run_prefill_ns(seen->run) : end_ns,
         .end_ns = end_ns,
         .before_ns = before ? run_e2e_ns(before) : -1,
         .is_final = is_final,
@@ -143,7 +143,7 @@ static void put_step_time(struct panel *out, const struct panel_seen *seen, int 
         return;
     char number[PANEL_WORD_BYTES], time[PANEL_WORD_BYTES], origin[PANEL_WORD_BYTES];
     panel_count(number, run->passes[pass].yields + 1);
-    if (pass >= seen->passes_done) {
+    if (pass >= seen->now.passes_done) {
         panel_append(block, seen, ' ', "anatomy.under_way",
                      (const char *const[]){"number", number, NULL});
         return;

@@ -8,11 +8,11 @@
 // --- Who acts ---
 
 static bool has_failed(const struct panel_seen *seen) {
-    return seen->at_end && seen->run->state == RUN_FAILED;
+    return seen->now.at_end && seen->run->state == RUN_FAILED;
 }
 
 static bool has_begun(const struct panel_seen *seen) {
-    return seen->pass >= 0 || seen->passes_done > 0;
+    return seen->now.current >= 0;
 }
 
 static const char *application_key(const struct panel_seen *seen) {
@@ -20,9 +20,9 @@ static const char *application_key(const struct panel_seen *seen) {
         return "application.failed";
     if (!has_begun(seen))
         return "application.ready";
-    if (seen->at_end)
+    if (seen->now.at_end)
         return "application.done";
-    return seen->answers > 0 ? "application.reads" : "application.waits";
+    return seen->now.answers > 0 ? "application.reads" : "application.waits";
 }
 
 // Between two passes the model has the next one in hand, but only of a pass under way is
@@ -32,7 +32,7 @@ static const char *model_key(const struct panel_seen *seen) {
         return "model.failed";
     if (!has_begun(seen))
         return "model.waits";
-    if (seen->at_end)
+    if (seen->now.at_end)
         return "model.done";
     int pass = panel_decode_pass(seen);
     if (pass < 0)
@@ -49,7 +49,7 @@ static void put_party(struct panel *out, const struct panel_seen *seen, const ch
 }
 
 void panel_put_parties(struct panel *out, const struct panel_seen *seen) {
-    bool model_acts = has_begun(seen) && !seen->at_end;
+    bool model_acts = has_begun(seen) && !seen->now.at_end;
     put_party(out, seen, "party.application", application_key(seen), !model_acts, true);
     put_party(out, seen, "party.model", model_key(seen), model_acts, !has_failed(seen));
     out->parties[1].tone = (uint8_t)panel_tone(seen);

@@ -53,7 +53,7 @@ static const char *key_of(const struct panel_seen *seen, int event) {
     if (pass->column_count == 0)
         return "log.charged";
     // Which one is the last can be said at the end only.
-    bool is_over = seen->at_end && run->state == RUN_COMPLETE;
+    bool is_over = seen->now.at_end && run->state == RUN_COMPLETE;
     return is_over && event == run_events(run) - 1 ? "log.end" : "log.token";
 }
 
@@ -61,10 +61,10 @@ static const char *key_of(const struct panel_seen *seen, int event) {
 static void put_event(struct panel_line *out, const struct panel_seen *seen, int event) {
     const struct run *run = seen->run;
     char count[PANEL_WORD_BYTES], number[PANEL_WORD_BYTES], text[2 * PANEL_WORD_BYTES];
-    *out = (struct panel_line){.tone = TONE_QUIET, .is_past = event <= seen->passes_done};
+    *out = (struct panel_line){.tone = TONE_QUIET, .is_past = event <= seen->now.passes_done};
     panel_time(out->time, sizeof out->time, run, run_event_ns(run, event));
     if (event == 0) {
-        out->is_past = seen->t_ns >= 0;
+        out->is_past = seen->now.t_ns >= 0;
         panel_count(count, run->info.prompt_tokens);
         panel_say(out->text, sizeof out->text, seen, "log.request",
                   (const char *const[]){"count", count, NULL});
@@ -86,7 +86,7 @@ void panel_put_log(struct panel *out, const struct panel_seen *seen) {
     panel_say(out->title, sizeof out->title, seen, "title.log", NULL);
     panel_say(out->foot, sizeof out->foot, seen, "log.hint", NULL);
     if (focus < 0)
-        focus = run_event_at(seen->run, seen->t_ns);
+        focus = run_event_at(seen->run, seen->now.t_ns);
     focus = focus < 0 ? 0 : focus >= total ? total - 1 : focus;
     int first = first_kept(total, focus);
     out->line_count = total - first < PANEL_MAX_LINES ? total - first : PANEL_MAX_LINES;

@@ -1,4 +1,4 @@
-// See panel.h. This file finds where the moment lies in the run, hands the panel to the
+// See panel.h. This file works out the moment and the page, hands the panel to the
 // file of the side that is open, and knows the bounds of what the keyboard can reach.
 #include "app/picture/panel/panel.h"
 
@@ -18,54 +18,31 @@ static struct lesson_place place_of(const struct panel_seen *seen) {
         place.step = max_int(stage->list_focus, 0);
     }
     place = lesson_clamp(seen->lesson, place, seen->run);
-    return lesson_place_at(seen->lesson, place, seen->run, seen->t_ns);
-}
-
-// The pass under way, by the lesson's steps: what lies between two events belongs to the
-// later one. At an event itself nobody can know that another pass follows.
-static int pass_under_way(const struct run *run, int marks, int64_t t_ns) {
-    int pass = marks / run_stages(run);
-    if (pass >= run_passes_seen(run))
-        return -1;
-    return t_ns > run_event_ns(run, pass) ? pass : -1;
+    return lesson_place_at(seen->lesson, place, seen->run, seen->now.t_ns);
 }
 
 static void see(struct panel_seen *out, const struct at_hand *at, const struct stage_state *stage) {
     const struct run *run = at->run;
-    int64_t end_ns = run_end_ns(run), t_ns = at->t_ns;
-    if (run->state == RUN_OPEN && t_ns > end_ns)
-        t_ns = end_ns;
-    int marks = run_marks_at(run, t_ns);
     *out = (struct panel_seen){
         .at = at,
         .stage = stage,
         .lesson = at->lesson,
         .run = run,
-        .t_ns = t_ns,
-        .shown_ns = t_ns < 0        ? 0
-                    : t_ns > end_ns ? end_ns
-                                    : t_ns,
-        .passes_done = marks / run_stages(run),
-        .pass = pass_under_way(run, marks, t_ns),
-        .answers = run_answers_at(run, t_ns),
-        .cache_entries = run_cache_entries_at(run, t_ns),
+        .now = run_moment_at(run, at->t_ns),
     };
-    out->prefill_done = out->cache_entries >= run->info.prompt_tokens;
-    // A run that failed before its first mark is at its end as soon as it began.
-    out->at_end = run->state != RUN_OPEN && t_ns >= end_ns && marks == run->mark_count;
     if (stage->side != SIDE_NONE && stage->side != SIDE_SIMPLE)
         return;
     out->place = place_of(out);
-    lesson_page(&out->page, out->lesson, out->place, run, t_ns);
+    lesson_page(&out->page, out->lesson, out->place, run, out->now.t_ns);
 }
 
 int panel_decode_pass(const struct panel_seen *seen) {
-    int pass = seen->pass >= 0 ? seen->pass : seen->passes_done - 1;
+    int pass = seen->now.pending >= 0 ? seen->now.pending : seen->now.passes_done - 1;
     return pass >= 0 && seen->run->passes[pass].phase == RUN_DECODE ? pass : -1;
 }
 
 enum view_tone panel_tone(const struct panel_seen *seen) {
-    if (seen->at_end || (seen->pass < 0 && seen->passes_done == 0))
+    if (seen->now.at_end || seen->now.current < 0)
         return TONE_INK;
     return panel_decode_pass(seen) >= 0 ? TONE_DECODE : TONE_PREFILL;
 }

@@ -1,9 +1,10 @@
-// What the panel's files share; nobody else includes it. `seen` is the state of the run
-// at the moment, worked out once.
+// What the panel's files share; nobody else includes it. `seen` is what the
+// panel is filled from, worked out once.
 #ifndef APP_PICTURE_PANEL_PARTS_H
 #define APP_PICTURE_PANEL_PARTS_H
 
 #include "app/picture/panel/panel.h"
+#include "compute/run/moment.h"
 
 enum { PANEL_WORD_BYTES = 48 }; // a number with its unit
 
@@ -12,14 +13,7 @@ struct panel_seen {
     const struct stage_state *stage;
     const struct lesson *lesson;
     const struct run *run;
-    int64_t t_ns;      // the moment: not past the last mark of an open run
-    int64_t shown_ns;  // 0 .. end of the run
-    int passes_done;   // passes whose output mark has come
-    int pass;          // the pass under way, -1 = none
-    int answers;       // answer tokens measured out
-    int cache_entries; // complete columns
-    bool prefill_done; // the last prefill pass is done
-    bool at_end;       // the run is closed and the moment at or past its end
+    struct run_moment now;
     // The lesson's step; of the other sides all zero.
     struct lesson_place place;
     struct lesson_page page;

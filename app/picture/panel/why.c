@@ -43,10 +43,10 @@ static void put_ns(char out[PANEL_WORD_BYTES], const struct panel_seen *seen, do
 // A decode step that is over says more than the one under way: it has a time.
 static int step_shown(const struct panel_seen *seen) {
     int pass = panel_decode_pass(seen);
-    bool is_under_way = pass >= seen->passes_done;
-    bool has_one =
-        seen->passes_done > 0 && seen->run->passes[seen->passes_done - 1].phase == RUN_DECODE;
-    return is_under_way && has_one ? seen->passes_done - 1 : pass;
+    bool is_under_way = pass >= seen->now.passes_done;
+    bool has_one = seen->now.passes_done > 0 &&
+                   seen->run->passes[seen->now.passes_done - 1].phase == RUN_DECODE;
+    return is_under_way && has_one ? seen->now.passes_done - 1 : pass;
 }
 
 static const struct floors *floors_of_device(const struct panel_seen *seen) {
@@ -62,12 +62,13 @@ static struct work work_of(const struct panel_seen *seen) {
     int pass = panel_decode_pass(seen) < 0 ? -1 : step_shown(seen);
     struct work work = {.is_prefill = pass < 0, .bytes = (double)run->info.weight_bytes};
     if (work.is_prefill) {
-        work.took_ns = seen->prefill_done ? run_prefill_ns(run) : -1;
+        work.took_ns = seen->now.prefill_done ? run_prefill_ns(run) : -1;
     } else {
         const struct run_pass *step = &run->passes[pass];
         work.cache_bytes = run_cache_entry_bytes(run) * step->first_column;
         work.bytes += (double)work.cache_bytes;
-        work.took_ns = pass < seen->passes_done ? run_pass_end_ns(run, pass) - step->start_ns : -1;
+        work.took_ns =
+            pass < seen->now.passes_done ? run_pass_end_ns(run, pass) - step->start_ns : -1;
     }
     if (!floors)
         return work;
@@ -174,7 +175,7 @@ void panel_put_why(struct panel *out, const struct panel_seen *seen) {
         panel_append(panel_add_block(out, seen, NULL), seen, ' ', "why.lesson", NULL);
         return;
     }
-    if (seen->pass < 0 && seen->passes_done == 0) {
+    if (seen->now.current < 0) {
         panel_append(panel_add_block(out, seen, NULL), seen, ' ', "why.nothing", NULL);
         return;
     }

@@ -10,7 +10,8 @@
 
 void panel_say(char *out, size_t bytes, const struct panel_seen *seen, const char *key,
                const char *const *extra) {
-    lesson_say(out, bytes, seen->lesson, key, &(struct lesson_facts){seen->run, seen->t_ns, extra});
+    lesson_say(out, bytes, seen->lesson, key,
+               &(struct lesson_facts){seen->run, seen->now.t_ns, extra});
 }
 
 struct panel_block *panel_add_block(struct panel *out, const struct panel_seen *seen,

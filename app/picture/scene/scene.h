@@ -7,7 +7,7 @@
 #define APP_PICTURE_SCENE_SCENE_H
 
 #include "app/state/playhead.h"
-#include "compute/run/run.h"
+#include "compute/run/moment.h"
 #include "render/data/view.h"
 
 // A drop falls this long in screen time.
@@ -32,6 +32,9 @@ struct scene_options scene_options_for(const struct run *run, struct playhead_ra
 // Fills `view`. `t_ns` may be anything; negative shows the prompt alone.
 void scene_at(struct view *view, const struct run *run, int64_t t_ns,
               const struct scene_options *options);
+
+// The span as a part of a clock whose full width stands for scale_ns.
+struct view_span scene_span(const struct run_span *span, int64_t scale_ns);
 
 // The next time of 1, 2, 5, 10 ... microseconds, for a clock whose end is not known.
 int64_t scene_rung_ns(int64_t least_ns);

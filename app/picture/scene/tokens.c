@@ -124,9 +124,9 @@ void scene_token(struct view_token *out, const char *text, size_t bytes, bool is
         put_hex(out, (const unsigned char *)text, bytes);
 }
 
-void scene_put_tokens(struct view *view, const struct scene_seen *seen) {
-    const struct run *run = seen->run;
-    int count = run->info.prompt_tokens + seen->answers;
+void scene_put_tokens(struct view *view, const struct run_moment *now) {
+    const struct run *run = now->run;
+    int count = run->info.prompt_tokens + now->answers;
     if (count > VIEW_MAX_TOKENS) {
         view->dropped += count - VIEW_MAX_TOKENS;
         count = VIEW_MAX_TOKENS;

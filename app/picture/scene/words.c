@@ -63,52 +63,40 @@ static void put_figure(char *out, size_t bytes, const struct run_info *info, int
     scene_format_time(out, bytes, info, value_ns, value_ns);
 }
 
-static int64_t prefill_end_ns(const struct scene_seen *seen) {
-    return seen->prefill_done ? run_prefill_ns(seen->run) : -1;
+static int64_t prefill_end_ns(const struct run_moment *now) {
+    return now->prefill_done ? run_prefill_ns(now->run) : -1;
 }
 
-static int64_t last_answer_ns(const struct scene_seen *seen) {
-    return seen->answers > 0 ? run_answer_ns(seen->run, seen->answers - 1) : -1;
-}
-
-static int prefill_passes(const struct run *run) {
-    int count = 0;
-    while (count < run_passes_seen(run) && run->passes[count].phase == RUN_PREFILL)
-        count++;
-    return count;
-}
-
-static int decode_passes_done(const struct scene_seen *seen) {
-    return seen->passes_done > prefill_passes(seen->run)
-               ? seen->passes_done - prefill_passes(seen->run)
-               : 0;
+static int64_t last_answer_ns(const struct run_moment *now) {
+    return now->answers > 0 ? run_answer_ns(now->run, now->answers - 1) : -1;
 }
 
 static const char *plural(int count) {
     return count == 1 ? "" : "s";
 }
 
-static void put_clock_labels(struct view *view, const struct scene_seen *seen) {
-    const struct run_info *info = &seen->run->info;
+static void put_clock_labels(struct view *view, const struct run_moment *now,
+                             const struct scene_options *options) {
+    const struct run_info *info = &now->run->info;
     char time[32];
-    if (seen->options->scale_ns > 0)
-        scene_format_time(view->scale_label, sizeof view->scale_label, info,
-                          seen->options->scale_ns, seen->options->scale_ns);
+    if (options->scale_ns > 0)
+        scene_format_time(view->scale_label, sizeof view->scale_label, info, options->scale_ns,
+                          options->scale_ns);
     if (view->guess_ppm >= 0) {
-        put_figure(time, sizeof time, info, seen->options->guess_ns);
+        put_figure(time, sizeof time, info, options->guess_ns);
         snprintf(view->guess_label, sizeof view->guess_label, "your guess: %s, decode %d %%", time,
-                 (seen->options->guess_decode_ppm + 5000) / 10000);
+                 (options->guess_decode_ppm + 5000) / 10000);
     }
-    int64_t prefill_ns = prefill_end_ns(seen);
+    int64_t prefill_ns = prefill_end_ns(now);
     if (prefill_ns >= 0) {
         put_figure(time, sizeof time, info, prefill_ns);
         snprintf(view->prefill_label, sizeof view->prefill_label, "prefill %s", time);
-    } else if (seen->t_ns > 0) {
+    } else if (now->t_ns > 0) {
         snprintf(view->prefill_label, sizeof view->prefill_label, "prefill");
     }
-    int steps = decode_passes_done(seen);
+    int steps = now->steps_done;
     if (steps > 0) {
-        int64_t steps_ns = run_pass_end_ns(seen->run, seen->passes_done - 1) - prefill_ns;
+        int64_t steps_ns = run_pass_end_ns(now->run, now->passes_done - 1) - prefill_ns;
         put_figure(time, sizeof time, info, (steps_ns + steps / 2) / steps);
         snprintf(view->decode_label, sizeof view->decode_label, "decode, %s a step", time);
     } else if (view->decode_label_ppm >= 0) {
@@ -116,8 +104,8 @@ static void put_clock_labels(struct view *view, const struct scene_seen *seen) {
     }
 }
 
-static void put_prefill_caption(struct view *view, const struct scene_seen *seen) {
-    int prompt = seen->run->info.prompt_tokens;
+static void put_prefill_caption(struct view *view, const struct run_moment *now) {
+    int prompt = now->run->info.prompt_tokens;
     view->caption_tone = TONE_PREFILL;
     if (prompt == 1)
         snprintf(view->caption, sizeof view->caption, "1 token, layer after layer: one pass");
@@ -140,46 +128,47 @@ static void put_decode_caption(struct view *view, const struct run_pass *pass) {
 }
 
 // Between two passes: on stills and after a step.
-static void put_boundary_caption(struct view *view, const struct scene_seen *seen) {
-    bool is_prefill = decode_passes_done(seen) == 0;
+static void put_boundary_caption(struct view *view, const struct run_moment *now) {
+    bool is_prefill = now->steps_done == 0;
     view->caption_tone = is_prefill ? TONE_PREFILL : TONE_DECODE;
-    if (is_prefill && seen->answers == 0)
+    if (is_prefill && now->answers == 0)
         snprintf(view->caption, sizeof view->caption,
                  "prefill done: the KV cache holds %d token%s, no answer token yet",
-                 seen->cache_entries, plural(seen->cache_entries));
+                 now->cache_entries, plural(now->cache_entries));
     else if (is_prefill)
         snprintf(view->caption, sizeof view->caption,
                  "prefill done: answer token 1 came out of the last column");
     else
         snprintf(view->caption, sizeof view->caption,
                  "answer token %d is out; it is not in the KV cache until it is fed back",
-                 seen->answers);
+                 now->answers);
 }
 
-static void put_done_caption(struct view *view, const struct scene_seen *seen) {
-    int steps = decode_passes_done(seen);
+static void put_done_caption(struct view *view, const struct run_moment *now) {
+    int steps = now->steps_done;
     view->caption_tone = TONE_INK;
     snprintf(view->caption, sizeof view->caption,
-             "%d answer token%s: one pass for the prompt, then %d step%s", seen->answers,
-             plural(seen->answers), steps, plural(steps));
+             "%d answer token%s: one pass for the prompt, then %d step%s", now->answers,
+             plural(now->answers), steps, plural(steps));
 }
 
 // A step or a still shows an event settled, with words about what has come; a film
 // that happens to hit the boundary says what it said the frame before.
-static void put_caption(struct view *view, const struct scene_seen *seen) {
-    const struct run *run = seen->run;
-    bool is_settled = seen->options->landed_ns >= seen->t_ns;
-    int pass = seen->pass >= 0 ? seen->pass : seen->passes_done - 1;
+static void put_caption(struct view *view, const struct run_moment *now,
+                        const struct scene_options *options) {
+    const struct run *run = now->run;
+    bool is_settled = options->landed_ns >= now->t_ns;
+    int pass = now->running >= 0 ? now->running : now->passes_done - 1;
     if (view->stage == VIEW_PROMPT) {
         view->caption_tone = TONE_QUIET;
         snprintf(view->caption, sizeof view->caption, "the prompt is ready: %d token%s",
                  run->info.prompt_tokens, plural(run->info.prompt_tokens));
-    } else if (seen->at_end) {
-        put_done_caption(view, seen);
-    } else if (seen->pass < 0 && is_settled) {
-        put_boundary_caption(view, seen);
+    } else if (now->at_end) {
+        put_done_caption(view, now);
+    } else if (now->running < 0 && is_settled) {
+        put_boundary_caption(view, now);
     } else if (run->passes[pass].phase == RUN_PREFILL) {
-        put_prefill_caption(view, seen);
+        put_prefill_caption(view, now);
     } else {
         put_decode_caption(view, &run->passes[pass]);
     }
@@ -205,17 +194,18 @@ static void put_device(char *out, size_t bytes, const struct run_info *info) {
 
 // A prompt that waits for its first measurement: there is no time to speak of yet. The
 // options say so, not the run: a prefix must show what the whole run shows.
-static bool is_unmeasured(const struct scene_seen *seen) {
-    return seen->options->scale_ns <= 0;
+static bool is_unmeasured(const struct scene_options *options) {
+    return options->scale_ns <= 0;
 }
 
-static void put_origin(struct view *view, const struct scene_seen *seen) {
-    const struct run_info *info = &seen->run->info;
-    const char *word = is_unmeasured(seen)            ? "not measured yet"
+static void put_origin(struct view *view, const struct run_moment *now,
+                       const struct scene_options *options) {
+    const struct run_info *info = &now->run->info;
+    const char *word = is_unmeasured(options)         ? "not measured yet"
                        : info->origin == RUN_MODELLED ? "modelled from a measured run"
                        : info->cold                   ? "measured, cold run"
                                                       : "measured";
-    bool is_measured = info->origin == RUN_MEASURED && !is_unmeasured(seen);
+    bool is_measured = info->origin == RUN_MEASURED && !is_unmeasured(options);
     view->origin_tone = is_measured ? TONE_READ : TONE_QUIET;
     if (info->origin == RUN_LESSON) {
         snprintf(view->origin, sizeof view->origin, "lesson units, not measured%s%s",
@@ -248,11 +238,12 @@ static struct factor factor(double value) {
     return out;
 }
 
-static void put_rate(struct view *view, const struct scene_seen *seen) {
-    const struct run_info *info = &seen->run->info;
-    struct playhead_rate rate = seen->options->rate;
-    const char *prefix = seen->options->is_live ? "live, " : "";
-    if (is_unmeasured(seen))
+static void put_rate(struct view *view, const struct run_moment *now,
+                     const struct scene_options *options) {
+    const struct run_info *info = &now->run->info;
+    struct playhead_rate rate = options->rate;
+    const char *prefix = options->is_live ? "live, " : "";
+    if (is_unmeasured(options))
         return;
     const char *than = info->origin == RUN_LESSON ? "than the lesson's clock" : "than measured";
     if (counts_units(info))
@@ -268,11 +259,12 @@ static void put_rate(struct view *view, const struct scene_seen *seen) {
                  factor((double)rate.num / rate.den).text, TIMES, than);
 }
 
-static void put_note(struct view *view, const struct scene_seen *seen) {
-    const struct run *run = seen->run;
-    if (seen->options->is_measuring)
+static void put_note(struct view *view, const struct run_moment *now,
+                     const struct scene_options *options) {
+    const struct run *run = now->run;
+    if (options->is_measuring)
         snprintf(view->note, sizeof view->note, "measuring");
-    else if (run->state == RUN_FAILED && seen->at_end)
+    else if (run->state == RUN_FAILED && now->at_end && now->marks > 0)
         snprintf(view->note, sizeof view->note, "the measurement ended early");
     else if (run->info.forced_length)
         snprintf(view->note, sizeof view->note, "length forced past the end token");
@@ -286,70 +278,71 @@ static struct view_readout readout(const char *label, const char *formula, enum 
     return out;
 }
 
-static void put_times(struct view *view, const struct scene_seen *seen) {
-    const struct run *run = seen->run;
+static void put_times(struct view *view, const struct run_moment *now,
+                      const struct scene_options *options) {
+    const struct run *run = now->run;
     const struct run_info *info = &run->info;
     struct view_readout time = readout("TIME", "time since the request", TONE_INK);
-    if (seen->options->scale_ns > 0)
-        scene_format_time(time.value, sizeof time.value, info, seen->shown_ns,
-                          seen->options->scale_ns);
+    if (options->scale_ns > 0)
+        scene_format_time(time.value, sizeof time.value, info, now->shown_ns, options->scale_ns);
     view_add_readout(view, &time);
 
     struct view_readout ttft =
         readout("TTFT", "time to first token: from the request to answer token 1", TONE_PREFILL);
-    if (seen->answers > 0)
+    if (now->answers > 0)
         put_figure(ttft.value, sizeof ttft.value, info, run_ttft_ns(run));
     view_add_readout(view, &ttft);
 
     struct view_readout tpot = readout("TPOT", "", TONE_DECODE);
     snprintf(tpot.formula, sizeof tpot.formula,
              "time per output token: (time of token N %s TTFT) / (N %s 1)", MINUS, MINUS);
-    if (seen->answers > 1) {
-        int gaps = seen->answers - 1;
-        int64_t gaps_ns = last_answer_ns(seen) - run_ttft_ns(run);
+    if (now->answers > 1) {
+        int gaps = now->answers - 1;
+        int64_t gaps_ns = last_answer_ns(now) - run_ttft_ns(run);
         put_figure(tpot.value, sizeof tpot.value, info, (gaps_ns + gaps / 2) / gaps);
     }
     view_add_readout(view, &tpot);
 }
 
-static void put_cache(struct view *view, const struct scene_seen *seen) {
-    const struct run_info *info = &seen->run->info;
+static void put_cache(struct view *view, const struct run_moment *now) {
+    const struct run_info *info = &now->run->info;
     struct view_readout cache = readout("KV CACHE", "", TONE_READ);
     snprintf(cache.formula, sizeof cache.formula,
              "2 %s layers %s KV heads %s head size %s bytes %s tokens", TIMES, TIMES, TIMES, TIMES,
              TIMES);
-    snprintf(cache.value, sizeof cache.value, "%d token%s", seen->cache_entries,
-             plural(seen->cache_entries));
-    int64_t entry_bytes = run_cache_entry_bytes(seen->run);
+    snprintf(cache.value, sizeof cache.value, "%d token%s", now->cache_entries,
+             plural(now->cache_entries));
+    int64_t entry_bytes = run_cache_entry_bytes(now->run);
     if (info->origin != RUN_LESSON && entry_bytes > 0)
-        scene_format_bytes(cache.note, sizeof cache.note, entry_bytes * seen->cache_entries);
+        scene_format_bytes(cache.note, sizeof cache.note, entry_bytes * now->cache_entries);
     view_add_readout(view, &cache);
 }
 
-static void put_shares(struct view *view, const struct scene_seen *seen) {
+static void put_shares(struct view *view, const struct run_moment *now) {
     struct view_readout share =
         readout("DECODE SHARE", "decode time so far / time so far", TONE_DECODE);
-    int64_t prefill_ns = prefill_end_ns(seen);
-    if (prefill_ns >= 0 && seen->shown_ns > 0)
+    int64_t prefill_ns = prefill_end_ns(now);
+    if (prefill_ns >= 0 && now->shown_ns > 0)
         snprintf(share.value, sizeof share.value, "%.0f %%",
-                 100 * (double)(seen->shown_ns - prefill_ns) / (double)seen->shown_ns);
+                 100 * (double)(now->shown_ns - prefill_ns) / (double)now->shown_ns);
     view_add_readout(view, &share);
 
     struct view_readout total =
         readout("TOTAL", "E2E: from the request to the last answer token", TONE_INK);
-    if (seen->at_end && seen->run->state == RUN_COMPLETE)
-        put_figure(total.value, sizeof total.value, &seen->run->info, run_e2e_ns(seen->run));
+    if (now->at_end && now->run->state == RUN_COMPLETE)
+        put_figure(total.value, sizeof total.value, &now->run->info, run_e2e_ns(now->run));
     view_add_readout(view, &total);
 }
 
-void scene_put_words(struct view *view, const struct scene_seen *seen) {
+void scene_put_words(struct view *view, const struct run_moment *now,
+                     const struct scene_options *options) {
     put_headline(view);
-    put_origin(view, seen);
-    put_rate(view, seen);
-    put_note(view, seen);
-    put_caption(view, seen);
-    put_clock_labels(view, seen);
-    put_times(view, seen);
-    put_cache(view, seen);
-    put_shares(view, seen);
+    put_origin(view, now, options);
+    put_rate(view, now, options);
+    put_note(view, now, options);
+    put_caption(view, now, options);
+    put_clock_labels(view, now, options);
+    put_times(view, now, options);
+    put_cache(view, now);
+    put_shares(view, now);
 }
