@@ -28,12 +28,9 @@ static void format_length(char out[TIME_BYTES], const struct run *run, int64_t l
 
 // `"Your"`, or the bare name of a control token.
 static void format_token(char *out, size_t bytes, const struct run *run, int token) {
-    char raw[RUN_TOKEN_BYTES], safe[4 * RUN_TOKEN_BYTES + 1];
-    bool is_control = run->tokens[token].is_control;
-    size_t length = run_token_words(raw, run, token);
-    size_t skip = !is_control && length > 1 && raw[0] == ' ';
-    utf8_printable(safe, sizeof safe, raw + skip, length - skip);
-    snprintf(out, bytes, is_control ? "%s" : "\"%s\"", safe);
+    char word[4 * RUN_TOKEN_BYTES + 1];
+    run_token_printable(word, sizeof word, run, token);
+    snprintf(out, bytes, run->tokens[token].is_control ? "%s" : "\"%s\"", word);
 }
 
 // The first `count` answer tokens as they read in a sentence. Owner: the caller;

@@ -1,6 +1,6 @@
-// See record.h. The offline loop: moment -> scene_at -> paint_scene -> surface ->
-// sink. It knows neither what a scene shows nor how a file is written, reads no
-// clock, and draws nothing that a window would not draw at the same moment.
+// See record.h. The loop: moment -> frame_compose -> surface -> sink. It knows neither
+// what a frame shows nor how a file is written, and it reads no clock. A window draws the
+// same frame at the same moment, with a line of key hints.
 #include "app/command/record.h"
 
 #include "app/picture/frame.h"
@@ -28,7 +28,7 @@ bool record_plan_picture(struct record_plan *out, const struct options *options,
         .kind = sink_wants_stills(path)         ? RECORD_STILLS
                 : sink_has_ending(path, ".png") ? RECORD_STILL
                                                 : RECORD_FILM,
-        // A GIF is for a page or a chat: smaller, and a rate its format can express.
+        // A GIF is for a page or a chat: smaller, at a rate that its format can express.
         .width_px = is_gif(path) ? 854 : 1920,
         .height_px = is_gif(path) ? 480 : 1080,
         .fps_num = is_gif(path) ? 25 : 60,
@@ -53,9 +53,9 @@ static int64_t screen_ns_of(const struct record_plan *plan, int64_t run_ns) {
     return PLAYHEAD_LEAD_SCREEN_NS + playhead_screen_ns(plan->rate, run_ns);
 }
 
-// Frames that begin within `screen_ns`: its end is the first moment left out.
+// Frames that begin before `screen_ns`.
 static int64_t frames_within(const struct record_plan *plan, int64_t screen_ns) {
-    // A day of 240 frames a second and 1001 denominators: 2^47 * 2^27 fits no 64 bits.
+    // A day at 240000/1001 frames a second is 2^47 ns * 2^18, more than 64 bits hold.
     __extension__ typedef __int128 wide;
     wide den = (wide)plan->fps_den * 1000000000;
     return (int64_t)(((wide)screen_ns * plan->fps_num + den - 1) / den);
@@ -129,7 +129,7 @@ void record_still_name(char *out, size_t bytes, const struct run *run, int event
         snprintf(out, bytes, "token-%d %.*s", pass->yields + 1, (int)text_bytes, text);
 }
 
-// --- The film ---
+// --- The recording ---
 
 struct recording {
     struct record_plan plan;
@@ -139,40 +139,40 @@ struct recording {
     struct sink *sink;       // owned until closed
     struct frame *frame;     // owned; large, so not on the stack
     struct stage_state stage;
-    uint64_t drawn_hash; // of the commands that surface shows
     bool has_drawn;
-    int most_dropped; // shapes without room in the busiest frame
-    int64_t frames;   // done
+    uint64_t drawn_hash; // of the commands that the surface shows
+    int most_dropped;    // shapes that did not fit into the fullest frame
+    int64_t frames;      // written so far
 };
 
-static void close_film(struct recording *film) {
+static void close_all(struct recording *recording) {
     char ignored[256];
-    sink_close(film->sink, false, ignored);
-    surface_destroy(film->surface);
-    text_destroy(film->text);
-    exhibit_close(&film->exhibit);
-    free(film->frame);
+    sink_close(recording->sink, false, ignored);
+    surface_destroy(recording->surface);
+    text_destroy(recording->text);
+    exhibit_close(&recording->exhibit);
+    free(recording->frame);
 }
 
-// A chapter with steps of its own gives a still a step.
-static bool has_own_steps(const struct recording *film) {
-    const struct lesson *lesson = film->exhibit.lesson;
-    return lesson && !lesson_follows_run(lesson, film->stage.place.chapter);
+// A chapter with steps of its own is recorded as one still for each step.
+static bool has_own_steps(const struct recording *recording) {
+    const struct lesson *lesson = recording->exhibit.lesson;
+    return lesson && !lesson_follows_run(lesson, recording->stage.place.chapter);
 }
 
-static bool check_chapter(struct recording *film, const struct options *options, char *why) {
-    const struct lesson *lesson = film->exhibit.lesson;
+static bool check_chapter(struct recording *recording, const struct options *options, char *why) {
+    const struct lesson *lesson = recording->exhibit.lesson;
     if (!lesson)
         return true;
-    film->stage.place.chapter = options->chapter ? options->chapter - 1 : 0;
+    recording->stage.place.chapter = options->chapter ? options->chapter - 1 : 0;
     int chapters = lesson_chapters(lesson);
-    return film->stage.place.chapter < chapters ||
+    return recording->stage.place.chapter < chapters ||
            why_set(why, "the lesson has %d chapters: take --chapter 1 to %d.", chapters, chapters);
 }
 
-// Opens everything that can refuse, cheapest first, the run last.
-static bool open_film(struct recording *film, const struct options *options, char *why) {
-    struct record_plan *plan = &film->plan;
+// Opens all that can fail: the cheapest first, the run, which may be measured, last.
+static bool open_all(struct recording *recording, const struct options *options, char *why) {
+    struct record_plan *plan = &recording->plan;
     if (!record_plan_picture(plan, options, why))
         return false;
     struct sink_opts sink = {
@@ -182,40 +182,46 @@ static bool open_film(struct recording *film, const struct options *options, cha
         .fps_den = plan->fps_den,
         .overwrite = options->overwrite,
     };
-    film->frame = calloc(1, sizeof *film->frame);
-    if (!film->frame)
+    recording->frame = calloc(1, sizeof *recording->frame);
+    if (!recording->frame)
         return why_set(why, "no memory for a frame.");
-    bool ok = text_create(&film->text, why) &&
-              surface_create(&film->surface, plan->width_px, plan->height_px, film->text, why) &&
-              sink_open(&film->sink, options->operand, &sink, why) &&
-              exhibit_open(&film->exhibit, options, why) && check_chapter(film, options, why) &&
-              record_plan_moments(plan, options, film->exhibit.run, why);
-    if (ok && has_own_steps(film) && plan->kind == RECORD_STILLS) {
+    bool ok = text_create(&recording->text, why) &&
+              surface_create(&recording->surface, plan->width_px, plan->height_px, recording->text,
+                             why) &&
+              sink_open(&recording->sink, options->operand, &sink, why) &&
+              exhibit_open(&recording->exhibit, options, why) &&
+              check_chapter(recording, options, why) &&
+              record_plan_moments(plan, options, recording->exhibit.run, why);
+    if (ok && has_own_steps(recording) && plan->kind == RECORD_STILLS) {
         plan->first_event = 0;
-        plan->frame_count =
-            lesson_steps(film->exhibit.lesson, film->stage.place.chapter, film->exhibit.run);
+        plan->frame_count = lesson_steps(recording->exhibit.lesson, recording->stage.place.chapter,
+                                         recording->exhibit.run);
     }
     return ok;
 }
 
-// What a window with these options would have chosen.
-static void set_stage(struct recording *film, const struct options *options) {
-    struct stage_state *stage = &film->stage;
-    stage->playhead.rate = film->plan.rate;
-    stage->landed_ns = INT64_MIN;
-    stage->clock = film->exhibit.run->info.origin == RUN_LESSON ? CLOCK_LESSON : CLOCK_MEASURED;
-    stage->counting[stage->clock] = film->exhibit.run->info.counting;
-    stage->mode = options->mode;
-    stage->theme = options->theme;
-    stage->text_step = options->text_step;
-    stage->is_calm = options->is_calm;
-    stage->page = options->page ? options->page - 1 : 0;
-    stage->focus = -1;
-    stage->list_focus = -1;
-    stage->guess = guess_new();
+// What a window with these options would begin with.
+static void set_stage(struct recording *recording, const struct options *options) {
+    const struct run_info *info = &recording->exhibit.run->info;
+    struct stage_state stage = {
+        .playhead = {.rate = recording->plan.rate},
+        .landed_ns = INT64_MIN,
+        .clock = info->origin == RUN_LESSON ? CLOCK_LESSON : CLOCK_MEASURED,
+        .mode = options->mode,
+        .theme = options->theme,
+        .text_step = options->text_step,
+        .is_calm = options->is_calm,
+        .place = recording->stage.place,
+        .focus = -1,
+        .list_focus = -1,
+        .guess = guess_new(),
+        .page = options->page ? options->page - 1 : 0,
+    };
+    stage.counting[stage.clock] = info->counting;
+    recording->stage = stage;
 }
 
-// As far as the sliders go: what was measured, and at least the run itself.
+// The sliders reach as far as lengths were measured, and at least to the run's own.
 static void put_lengths(struct at_hand *at, const struct exhibit *exhibit) {
     const struct run_info *info = &exhibit->run->info;
     int sweep_prompt = exhibit->work.longest;
@@ -227,72 +233,70 @@ static void put_lengths(struct at_hand *at, const struct exhibit *exhibit) {
     at->can_move = true;
 }
 
-static void compose(struct recording *film, int64_t t_ns) {
-    const struct exhibit *exhibit = &film->exhibit;
+static void compose(struct recording *recording, int64_t t_ns) {
+    const struct exhibit *exhibit = &recording->exhibit;
     bool has_engine = exhibit->longest_prompt > 0; // else the run comes from a file or a rule
     struct at_hand at = labwork_at_hand(&exhibit->work, exhibit->run, exhibit->lesson, has_engine);
     struct frame_target target = {
-        .width_px = film->plan.width_px,
-        .height_px = film->plan.height_px,
+        .width_px = recording->plan.width_px,
+        .height_px = recording->plan.height_px,
         .is_film = true,
-        .text = film->text,
+        .text = recording->text,
     };
     at.t_ns = t_ns;
     put_lengths(&at, exhibit);
-    frame_compose(film->frame, &at, &film->stage, &target);
+    frame_compose(recording->frame, &at, &recording->stage, &target);
 }
 
-// The surface then shows the moment. A frame with the commands of the one before
-// has its pixels too.
-static void draw_moment(struct recording *film, int64_t t_ns) {
-    compose(film, t_ns);
-    int dropped = film->frame->scene.dropped + film->frame->view.dropped;
-    if (dropped > film->most_dropped)
-        film->most_dropped = dropped;
-    uint64_t hash = cmdlist_hash(&film->frame->scene);
-    if (film->has_drawn && hash == film->drawn_hash)
+// Draws the moment on the surface, unless its commands are those of the frame before.
+static void draw_moment(struct recording *recording, int64_t t_ns) {
+    const struct frame *frame = recording->frame;
+    compose(recording, t_ns);
+    recording->most_dropped =
+        max_int(recording->most_dropped, frame->scene.dropped + frame->view.dropped);
+    uint64_t hash = cmdlist_hash(&frame->scene);
+    if (recording->has_drawn && hash == recording->drawn_hash)
         return;
-    surface_draw(film->surface, &film->frame->scene);
-    film->drawn_hash = hash;
-    film->has_drawn = true;
+    surface_draw(recording->surface, &frame->scene);
+    recording->drawn_hash = hash;
+    recording->has_drawn = true;
 }
 
-static bool put_frame(struct recording *film, const char *name, char *why) {
-    struct sink_frame frame = {.index = film->frames, .name = name};
-    frame.bgra = surface_pixels(film->surface, &frame.pitch_bytes);
-    if (!sink_put(film->sink, &frame, why))
+static bool put_frame(struct recording *recording, const char *name, char *why) {
+    struct sink_frame frame = {.index = recording->frames, .name = name};
+    frame.bgra = surface_pixels(recording->surface, &frame.pitch_bytes);
+    if (!sink_put(recording->sink, &frame, why))
         return false;
-    film->frames++;
+    recording->frames++;
     return true;
 }
 
-// Frame `n` of the plan: where the three kinds differ.
-static bool record_frame(struct recording *film, int64_t n, char *why) {
-    const struct record_plan *plan = &film->plan;
+// Frame `n` of the plan: here the three kinds differ.
+static bool record_frame(struct recording *recording, int64_t n, char *why) {
+    const struct record_plan *plan = &recording->plan;
+    const struct run *run = recording->exhibit.run;
+    struct stage_state *stage = &recording->stage;
     char name[96] = "";
     int64_t t_ns = plan->last_ns;
     if (plan->kind == RECORD_FILM) {
         t_ns = playhead_frame_ns(plan->rate, plan->first_ns, n, plan->fps_num, plan->fps_den);
-    } else if (plan->kind == RECORD_STILLS && has_own_steps(film)) {
-        film->stage.place.step = (int)n;
-        t_ns = lesson_step_ns(film->exhibit.lesson, film->stage.place, film->exhibit.run);
-        film->stage.landed_ns = t_ns;
-        snprintf(name, sizeof name, "chapter-%d-step-%d", film->stage.place.chapter + 1,
-                 (int)n + 1);
+    } else if (plan->kind == RECORD_STILLS && has_own_steps(recording)) {
+        stage->place.step = (int)n;
+        stage->landed_ns = t_ns = lesson_step_ns(recording->exhibit.lesson, stage->place, run);
+        snprintf(name, sizeof name, "chapter-%d-step-%d", stage->place.chapter + 1, (int)n + 1);
     } else if (plan->kind == RECORD_STILLS) {
         int event = plan->first_event + (int)n;
-        t_ns = run_event_ns(film->exhibit.run, event);
-        film->stage.landed_ns = t_ns;
-        record_still_name(name, sizeof name, film->exhibit.run, event);
+        stage->landed_ns = t_ns = run_event_ns(run, event);
+        record_still_name(name, sizeof name, run, event);
     }
-    draw_moment(film, t_ns);
-    return put_frame(film, name[0] ? name : NULL, why);
+    draw_moment(recording, t_ns);
+    return put_frame(recording, name[0] ? name : NULL, why);
 }
 
-// False: a frame failed. Ends early, and true, when asked to stop.
-static bool record_frames(struct recording *film, bool quiet, char *why) {
+// True also when it was asked to stop early; false: a frame failed.
+static bool record_frames(struct recording *recording, bool quiet, char *why) {
     struct progress progress = progress_start(quiet);
-    int64_t count = film->plan.frame_count;
+    int64_t count = recording->plan.frame_count;
     int64_t percent = -1;
     bool ok = true;
     for (int64_t n = 0; ok && n < count && !signals_stop_asked(); n++) {
@@ -301,57 +305,58 @@ static bool record_frames(struct recording *film, bool quiet, char *why) {
             progress_say(&progress, "frame %" PRId64 " of %" PRId64 ", %" PRId64 " %%", n, count,
                          percent);
         }
-        ok = record_frame(film, n, why);
+        ok = record_frame(recording, n, why);
     }
     progress_clear(&progress);
     return ok;
 }
 
-static void say_saved(const struct recording *film, const struct options *options) {
-    const struct record_plan *plan = &film->plan;
+static void say_saved(const struct recording *recording, const struct options *options) {
+    const struct record_plan *plan = &recording->plan;
     // Standard output may be the film itself.
     FILE *out = strcmp(options->operand, "-") == 0 ? stderr : stdout;
-    const char *stopped = film->frames < plan->frame_count ? "; stopped early" : "";
-    if (film->most_dropped > 0)
+    const char *stopped = recording->frames < plan->frame_count ? "; stopped early" : "";
+    if (recording->most_dropped > 0)
         fprintf(stderr, "tokendrip: note: %d shapes found no room in the busiest frame.\n",
-                film->most_dropped);
+                recording->most_dropped);
     if (options->is_quiet)
         return;
     if (plan->kind == RECORD_FILM)
         fprintf(out, "saved %s: %" PRId64 " frames, %.1f s, %dx%d%s\n", options->operand,
-                film->frames, (double)film->frames * plan->fps_den / plan->fps_num, plan->width_px,
-                plan->height_px, stopped);
+                recording->frames, (double)recording->frames * plan->fps_den / plan->fps_num,
+                plan->width_px, plan->height_px, stopped);
     else
-        fprintf(out, "saved %s: %" PRId64 " still%s, %dx%d%s\n", options->operand, film->frames,
-                film->frames == 1 ? "" : "s", plan->width_px, plan->height_px, stopped);
+        fprintf(out, "saved %s: %" PRId64 " still%s, %dx%d%s\n", options->operand,
+                recording->frames, recording->frames == 1 ? "" : "s", plan->width_px,
+                plan->height_px, stopped);
 }
 
-// Closes the sink in every case, keeping what there is unless there is nothing.
-static bool finish_film(struct recording *film, const struct options *options, bool ok, char *why) {
-    struct sink *sink = film->sink;
-    film->sink = NULL;
-    if (ok && film->frames == 0) {
+// Closes the sink in every case and keeps what was written, if anything was.
+static bool finish(struct recording *recording, const struct options *options, bool ok, char *why) {
+    struct sink *sink = recording->sink;
+    recording->sink = NULL;
+    if (ok && recording->frames == 0) {
         sink_close(sink, false, why);
         return why_set(why, "stopped before the first frame; nothing was saved.");
     }
-    // After a failed frame this says where the part file is.
+    // After a failed frame `why` says where the unfinished file is.
     if (!sink_close(sink, true, why) || !ok)
         return false;
-    say_saved(film, options);
+    say_saved(recording, options);
     return true;
 }
 
 int record_command(const struct options *options, char why[256]) {
-    struct recording film = {0};
-    bool ok = open_film(&film, options, why);
+    struct recording recording = {0};
+    bool ok = open_all(&recording, options, why);
     if (ok) {
-        if (!options->is_quiet && sink_note(film.sink)[0])
-            fprintf(stderr, "tokendrip: note: %s\n", sink_note(film.sink));
-        set_stage(&film, options);
-        ok = record_frames(&film, options->is_quiet, why);
-        ok = finish_film(&film, options, ok, why);
+        if (!options->is_quiet && sink_note(recording.sink)[0])
+            fprintf(stderr, "tokendrip: note: %s\n", sink_note(recording.sink));
+        set_stage(&recording, options);
+        ok = record_frames(&recording, options->is_quiet, why);
+        ok = finish(&recording, options, ok, why);
     }
-    close_film(&film);
+    close_all(&recording);
     if (signals_stop_asked())
         return EXIT_STOPPED;
     return ok ? EXIT_OK : EXIT_FAILED;

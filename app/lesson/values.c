@@ -103,13 +103,6 @@ static void put_bytes(char *out, size_t bytes, const struct moment *at, int64_t 
 
 // --- Token texts ---
 
-static void put_token(char *out, size_t bytes, const struct moment *at, int token) {
-    char raw[RUN_TOKEN_BYTES];
-    size_t length = run_token_words(raw, at->run, token);
-    size_t skip = length > 1 && raw[0] == ' ';
-    utf8_printable(out, bytes, raw + skip, length - skip);
-}
-
 // The start of what may be kept of `text` when only its last `most` bytes may be.
 static size_t tail_of(const char *text, size_t length, size_t most) {
     size_t from = length > most ? length - most : 0;
@@ -179,12 +172,13 @@ static void put_number(char *out, size_t bytes, const struct moment *at) {
 
 static void put_yielded(char *out, size_t bytes, const struct moment *at) {
     bool is_out = at->yields >= 0 && at->yields < at->answers;
-    is_out ? put_token(out, bytes, at, at->run->info.prompt_tokens + at->yields)
+    is_out ? run_token_printable(out, bytes, at->run, at->run->info.prompt_tokens + at->yields)
            : put_dash(out, bytes);
 }
 
 static void put_fed(char *out, size_t bytes, const struct moment *at) {
-    at->first_column >= 0 ? put_token(out, bytes, at, at->first_column) : put_dash(out, bytes);
+    at->first_column >= 0 ? run_token_printable(out, bytes, at->run, at->first_column)
+                          : put_dash(out, bytes);
 }
 
 static void put_step(char *out, size_t bytes, const struct moment *at) {

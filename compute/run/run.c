@@ -654,6 +654,13 @@ size_t run_token_words(char out[RUN_TOKEN_BYTES], const struct run *run, int tok
     return used + bytes;
 }
 
+void run_token_printable(char *out, size_t out_bytes, const struct run *run, int token) {
+    char words[RUN_TOKEN_BYTES];
+    size_t bytes = run_token_words(words, run, token);
+    size_t skip = bytes > 1 && words[0] == ' ';
+    utf8_printable(out, out_bytes, words + skip, bytes - skip);
+}
+
 int64_t run_prefill_ns(const struct run *run) {
     int passes = run->mark_count / run_stages(run);
     int last = find_prefill_end(run, passes);

@@ -201,6 +201,9 @@ const char *run_token_text(const struct run *run, int token, size_t *bytes);
 // The same copied, with SentencePiece's sign for a leading space (U+2581) as a space.
 // Returns the bytes; not NUL-terminated.
 size_t run_token_words(char out[RUN_TOKEN_BYTES], const struct run *run, int token);
+// The same as a word of its own, without the leading space and safe to show (see
+// utf8_printable). NUL-terminated, cut to fit.
+void run_token_printable(char *out, size_t out_bytes, const struct run *run, int token);
 
 // The definitions of the field; -1 where there is none yet (or N = 1 for TPOT).
 int64_t run_prefill_ns(const struct run *run); // request to end of prefill

@@ -2,8 +2,6 @@
 // clock's marks) and the glossary (terms, the focused one explained above).
 #include "app/picture/panel/parts.h"
 
-#include "compute/base/utf8.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -17,31 +15,18 @@ static int first_kept(int total, int focus) {
 
 // --- The log ---
 
-// A token in the language's quotes, or the bare name of a control token; one without is called as on
-// the stage.
+// A token in the language's quotes; a control token by its bare name, or as the stage calls
+// one without a name.
 static void put_token(char *out, size_t bytes, const struct panel_seen *seen, int token) {
-    const struct run *run = seen->run;
-    static const char space[] = "\xE2\x96\x81"; // SentencePiece's
-    enum { SPACE_BYTES = sizeof space - 1 };
-    size_t length = 0;
-    const char *text = run_token_text(run, token, &length);
-    size_t skip = 0;
-    if (length > SPACE_BYTES && memcmp(text, space, SPACE_BYTES) == 0)
-        skip = SPACE_BYTES;
-    else if (length > 1 && text[0] == ' ')
-        skip = 1;
-    if (run->tokens[token].is_control && length == 0) {
-        snprintf(out, bytes,
-                 "\xE2\x9F\xA8"
-                 "control\xE2\x9F\xA9");
-        return;
-    }
-    char safe[PANEL_WORD_BYTES];
-    utf8_printable(safe, sizeof safe, text + skip, length - skip);
-    if (run->tokens[token].is_control)
-        snprintf(out, bytes, "%s", safe);
+    char word[PANEL_WORD_BYTES];
+    run_token_printable(word, sizeof word, seen->run, token);
+    if (!seen->run->tokens[token].is_control)
+        panel_say(out, bytes, seen, "log.quoted", (const char *const[]){"text", word, NULL});
     else
-        panel_say(out, bytes, seen, "log.quoted", (const char *const[]){"text", safe, NULL});
+        snprintf(out, bytes, "%s",
+                 word[0] ? word
+                         : "\xE2\x9F\xA8"
+                           "control\xE2\x9F\xA9");
 }
 
 static const char *key_of(const struct panel_seen *seen, int event) {

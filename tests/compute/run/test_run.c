@@ -971,15 +971,17 @@ static void a_copy_is_equal_and_shares_nothing(void **state) {
     run_destroy(NULL);
 }
 
-static void a_leading_sign_for_a_space_is_read_as_one(void **state) {
+static void a_leading_sign_for_a_space_is_read_as_one_and_left_out_of_a_word(void **state) {
     (void)state;
     static const struct {
-        const char *text, *words;
-    } cases[] = {{"\xE2\x96\x81par", " par"},
-                 {"cel", "cel"},
-                 {"\xE2\x96\x81", "\xE2\x96\x81"},
-                 {"", ""},
-                 {"a\xE2\x96\x81", "a\xE2\x96\x81"}};
+        const char *text, *words, *printable;
+    } cases[] = {{"\xE2\x96\x81par", " par", "par"},
+                 {"cel", "cel", "cel"},
+                 {"\xE2\x96\x81", "\xE2\x96\x81", "\xE2\x96\x81"},
+                 {"", "", ""},
+                 {"a\xE2\x96\x81", "a\xE2\x96\x81", "a\xE2\x96\x81"},
+                 {" ", " ", " "},
+                 {" b\n", " b\n", "b\\x0a"}};
     enum { COUNT = sizeof cases / sizeof cases[0] };
     struct run_info info = {.origin = RUN_MEASURED,
                             .unit_ns = 1,
@@ -997,13 +999,16 @@ static void a_leading_sign_for_a_space_is_read_as_one(void **state) {
         size_t bytes = run_token_words(out, run, i);
         assert_int_equal(bytes, strlen(cases[i].words));
         assert_memory_equal(out, cases[i].words, bytes);
+        char word[16];
+        run_token_printable(word, sizeof word, run, i);
+        assert_string_equal(word, cases[i].printable);
     }
     run_destroy(run);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_leading_sign_for_a_space_is_read_as_one),
+        cmocka_unit_test(a_leading_sign_for_a_space_is_read_as_one_and_left_out_of_a_word),
         cmocka_unit_test(an_engine_run_gives_the_definitions_of_the_field),
         cmocka_unit_test(what_cannot_be_seen_is_minus_one_and_empty_text),
         cmocka_unit_test(an_answer_token_appears_with_its_output_mark),
