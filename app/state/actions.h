@@ -30,9 +30,12 @@ enum action {
     ACTION_PERIOD, // "." : blank in Show mode, else one frame on
     ACTION_UP,     // the focus of panel or lab; without any, faster and slower
     ACTION_DOWN,
+    ACTION_LESS, // moves what has the focus
+    ACTION_MORE,
     ACTION_ENTER,     // what has the focus
     ACTION_SCROLL_UP, // a text that needs more than the panel's room
     ACTION_SCROLL_DOWN,
+    ACTION_SCROLL_PAGE,
     ACTION_FASTER,
     ACTION_SLOWER,
     ACTION_REAL_TIME,
@@ -84,6 +87,7 @@ enum toast {
     TOAST_NONE,
     TOAST_RATE,
     TOAST_CLOCK,
+    TOAST_ONE_CLOCK,
     TOAST_COUNTING,
     TOAST_MODE,
     TOAST_THEME,
@@ -124,10 +128,6 @@ struct stage_state {
     int page;                         // of Lab
     int scroll;                       // lines of the panel's text scrolled past
     int prompt_tokens, answer_tokens; // asked for; 0 = as the prompt has, to the end token
-    bool can_measure;                 // there is an engine
-    bool can_schedule;                // the lesson is a rule that has any length
-    bool can_model;                   // there is a sweep to make other lengths from
-    bool can_swap_clock;
     unsigned requests;
     enum toast toast;
     int toast_count; // +1 with every toast, so that the same one shows again
@@ -138,6 +138,10 @@ struct actions_context {
     int64_t wall_ns;
     int longest_prompt, longest_answer; // what the model's context allows
     const struct lesson *lesson;        // NULL = none could be read
+    bool can_measure;                   // there is an engine
+    bool can_schedule;                  // the lesson's rule takes any length
+    bool can_model;                     // other lengths can be computed from a sweep
+    bool can_swap_clock;                // there are both clocks
     // Of what is on the screen: panel or lab.
     int control_count, line_count, page_count;
     int scroll_most;          // how far the panel's text scrolls, 0 = all of it shows
@@ -166,13 +170,5 @@ struct stage_state actions_rest(struct stage_state state, const struct actions_c
 // start).
 struct stage_state actions_show_run(struct stage_state state, const struct run *run,
                                     const struct run *before, int64_t wall_ns);
-
-// A name and the keys that do it, for help and documentation.
-struct action_help {
-    enum action action;
-    const char *keys; // "Space"
-    const char *does; // "play or pause"
-};
-const struct action_help *actions_help(int *count);
 
 #endif

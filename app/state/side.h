@@ -17,7 +17,7 @@ enum side {
 // What a control moves.
 enum panel_target {
     TARGET_NONE,
-    TARGET_PROMPT, // a slider: ppm <-> tokens by panel_length_*
+    TARGET_PROMPT, // a slider: ppm and tokens: lengths.h
     TARGET_ANSWER,
     TARGET_COUNTING,
     TARGET_SPLIT,

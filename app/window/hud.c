@@ -1,6 +1,7 @@
 // See hud.h.
 #include "app/window/hud.h"
 
+#include "app/window/keys.h"
 #include "render/paint/wrap.h"
 
 #include <stdio.h>
@@ -76,9 +77,11 @@ static void help_line(struct cmdlist *out, const struct paint *paint, struct rec
 // Keys in two columns, then each read-out with its formula.
 static void put_help(struct cmdlist *out, const struct paint *paint) {
     const struct layout *layout = paint->layout;
-    int key_count = 0;
-    const struct action_help *keys = actions_help(&key_count);
-    int half = (key_count + 1) / 2;
+    struct keys_line key;
+    int closing = 0; // the last line
+    while (keys_line(&key, closing + 1))
+        closing++;
+    int half = (closing + 1) / 2;
     int formulas = paint->view->readout_count;
     int rows = half + formulas + 3;
     int room_h = layout->input.height_px - 2 * layout->unit_px;
@@ -91,10 +94,10 @@ static void put_help(struct cmdlist *out, const struct paint *paint) {
     panel(out, paint, box);
     int pad = row_h;
     int column_w = (width - 3 * pad) / 2;
-    for (int i = 0; i < key_count; i++) {
+    for (int i = 0; i < closing && keys_line(&key, i); i++) {
         struct rect line = {box.x + pad + (i / half) * (column_w + pad),
                             box.y + row_h / 2 + (i % half) * row_h, column_w, row_h};
-        help_line(out, paint, line, column_w * 2 / 5, keys[i].keys, keys[i].does);
+        help_line(out, paint, line, column_w * 2 / 5, key.keys, key.does);
     }
     for (int i = 0; i < formulas; i++) {
         const struct view_readout *readout = &paint->view->readouts[i];
@@ -103,7 +106,8 @@ static void put_help(struct cmdlist *out, const struct paint *paint) {
     }
     struct rect line = {box.x + pad, box.y + row_h * (half + formulas + 1) + row_h / 2,
                         width - 2 * pad, row_h};
-    help_line(out, paint, line, column_w * 2 / 5, "Esc", "closes this");
+    if (keys_line(&key, closing))
+        help_line(out, paint, line, column_w * 2 / 5, key.keys, key.does);
 }
 
 // The token under the pointer, large, when headers bear no text.
@@ -214,6 +218,7 @@ static void lengths_text(char *out, size_t bytes, const struct stage_state *stat
 void hud_toast_text(char *out, size_t bytes, const struct stage_state *state,
                     const struct run *run) {
     static const char *const plain[] = {
+        [TOAST_ONE_CLOCK] = "there is only this clock here",
         [TOAST_MEASURING] = "measuring again",
         [TOAST_AT_START] = "this is the start",
         [TOAST_AT_END] = "this is the end",
@@ -237,9 +242,7 @@ void hud_toast_text(char *out, size_t bytes, const struct stage_state *state,
         return;
     case TOAST_CLOCK:
         snprintf(out, bytes, "%s",
-                 !state->can_swap_clock           ? "there is only this clock here"
-                 : state->clock == CLOCK_MEASURED ? "measured times"
-                                                  : "lesson units");
+                 state->clock == CLOCK_MEASURED ? "measured times" : "lesson units");
         return;
     case TOAST_COUNTING:
         snprintf(out, bytes, "%s",

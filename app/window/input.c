@@ -1,72 +1,11 @@
 // See input.h.
 #include "app/window/input.h"
 
+#include "app/window/keys.h"
+
 #include <SDL.h>
 
 #include <stdatomic.h>
-#include <string.h>
-
-struct key_row {
-    SDL_Keycode key;
-    Uint16 mods; // KMOD_SHIFT, KMOD_CTRL, KMOD_ALT that must be held; others must not
-    enum action action;
-    bool repeats; // auto-repeat counts
-};
-
-static const struct key_row key_rows[] = {
-    {SDLK_SPACE, 0, ACTION_PLAY_PAUSE, false},
-    {SDLK_AUDIOPLAY, 0, ACTION_PLAY_PAUSE, false},
-    {SDLK_RIGHT, 0, ACTION_EVENT_NEXT, true},
-    {SDLK_PAGEDOWN, 0, ACTION_PAGE_NEXT, true},
-    {SDLK_LEFT, 0, ACTION_EVENT_BACK, true},
-    {SDLK_PAGEUP, 0, ACTION_PAGE_BACK, true},
-    {SDLK_RIGHT, KMOD_SHIFT, ACTION_CHAPTER_NEXT, false},
-    {SDLK_LEFT, KMOD_SHIFT, ACTION_CHAPTER_BACK, false},
-    {SDLK_HOME, 0, ACTION_START, false},
-    {SDLK_END, 0, ACTION_END, false},
-    {SDLK_UP, 0, ACTION_UP, true},
-    {SDLK_DOWN, 0, ACTION_DOWN, true},
-    {SDLK_UP, KMOD_CTRL, ACTION_SCROLL_UP, true},
-    {SDLK_DOWN, KMOD_CTRL, ACTION_SCROLL_DOWN, true},
-    {SDLK_RETURN, 0, ACTION_ENTER, false},
-    {SDLK_KP_ENTER, 0, ACTION_ENTER, false},
-    {SDLK_TAB, 0, ACTION_MODE, false},
-    {SDLK_F1, 0, ACTION_HELP, false},
-    {SDLK_h, 0, ACTION_HELP, false},
-    {SDLK_F3, 0, ACTION_THEME, false},
-    {SDLK_t, 0, ACTION_THEME, false},
-    {SDLK_u, 0, ACTION_CLOCK, false},
-    {SDLK_c, 0, ACTION_COUNTING, false},
-    {SDLK_f, 0, ACTION_FULLSCREEN, false},
-    {SDLK_F11, 0, ACTION_FULLSCREEN, false},
-    {SDLK_RETURN, KMOD_ALT, ACTION_FULLSCREEN, false},
-    {SDLK_F11, KMOD_SHIFT, ACTION_NEXT_DISPLAY, false},
-    {SDLK_F5, 0, ACTION_PRESENT, false},
-    {SDLK_b, 0, ACTION_BLANK, false},
-    {SDLK_r, 0, ACTION_RESTART, false},
-    {SDLK_r, KMOD_SHIFT, ACTION_MEASURE, false},
-    {SDLK_l, 0, ACTION_LOG, false},
-    {SDLK_g, 0, ACTION_GLOSSARY, false},
-    {SDLK_w, 0, ACTION_WHY, false},
-    {SDLK_p, 0, ACTION_PREDICT, false},
-    {SDLK_e, 0, ACTION_EDIT, false},
-    {SDLK_i, 0, ACTION_SIMPLE, false},
-    {SDLK_k, 0, ACTION_KEEP, false},
-    {SDLK_m, 0, ACTION_CALM, false},
-    {SDLK_s, 0, ACTION_STILL, false},
-    {SDLK_F12, 0, ACTION_STILL, false},
-    {SDLK_ESCAPE, 0, ACTION_CLOSE, false},
-    {SDLK_q, KMOD_CTRL, ACTION_QUIT, false},
-    {SDLK_PLUS, KMOD_CTRL, ACTION_TEXT_LARGER, true},
-    {SDLK_PLUS, KMOD_CTRL | KMOD_SHIFT, ACTION_TEXT_LARGER, true},
-    {SDLK_EQUALS, KMOD_CTRL, ACTION_TEXT_LARGER, true},
-    {SDLK_EQUALS, KMOD_CTRL | KMOD_SHIFT, ACTION_TEXT_LARGER, true},
-    {SDLK_KP_PLUS, KMOD_CTRL, ACTION_TEXT_LARGER, true},
-    {SDLK_MINUS, KMOD_CTRL, ACTION_TEXT_SMALLER, true},
-    {SDLK_KP_MINUS, KMOD_CTRL, ACTION_TEXT_SMALLER, true},
-    {SDLK_0, KMOD_CTRL, ACTION_TEXT_NORMAL, false},
-    {SDLK_KP_0, KMOD_CTRL, ACTION_TEXT_NORMAL, false},
-};
 
 // While a text is being typed.
 static const struct {
@@ -92,17 +31,6 @@ static const struct {
     {SDLK_RETURN, 0, EDIT_DONE},
     {SDLK_KP_ENTER, 0, EDIT_DONE},
     {SDLK_ESCAPE, 0, EDIT_CLOSE},
-};
-
-// Signs, by what was typed.
-static const struct {
-    const char *text;
-    enum action action;
-} sign_rows[] = {
-    {"+", ACTION_FASTER},         {"-", ACTION_SLOWER},         {"\xE2\x88\x92", ACTION_SLOWER},
-    {"=", ACTION_REAL_TIME},      {"?", ACTION_HELP},           {",", ACTION_FRAME_BACK},
-    {".", ACTION_PERIOD},         {"[", ACTION_PROMPT_SHORTER}, {"]", ACTION_PROMPT_LONGER},
-    {"{", ACTION_ANSWER_SHORTER}, {"}", ACTION_ANSWER_LONGER},
 };
 
 static atomic_bool wake_pending;
@@ -133,19 +61,7 @@ static Uint16 held_mods(Uint16 mods) {
 }
 
 static enum action key_action(const SDL_KeyboardEvent *event) {
-    SDL_Keycode key = latin_key(event->keysym);
-    Uint16 held = held_mods(event->keysym.mod);
-    for (size_t i = 0; i < sizeof key_rows / sizeof key_rows[0]; i++)
-        if (key_rows[i].key == key && key_rows[i].mods == held)
-            return event->repeat && !key_rows[i].repeats ? ACTION_NONE : key_rows[i].action;
-    return ACTION_NONE;
-}
-
-static enum action sign_action(const char *text) {
-    for (size_t i = 0; i < sizeof sign_rows / sizeof sign_rows[0]; i++)
-        if (strcmp(sign_rows[i].text, text) == 0)
-            return sign_rows[i].action;
-    return ACTION_NONE;
+    return keys_pressed(latin_key(event->keysym), held_mods(event->keysym.mod), event->repeat);
 }
 
 static enum input_kind window_kind(Uint8 event) {
@@ -180,28 +96,27 @@ static struct input_event edit_event(enum input_edit edit) {
     return (struct input_event){.kind = INPUT_EDIT, .edit = edit};
 }
 
-static struct input_event typed_event(const char *text) {
-    struct input_event event = {.kind = text && text[0] ? INPUT_TYPED : INPUT_NONE};
-    if (text)
-        SDL_utf8strlcpy(event.text, text, sizeof event.text);
-    return event;
+static struct input_event typed_event(struct input *input, const char *text) {
+    SDL_utf8strlcpy(input->text, text ? text : "", sizeof input->text);
+    return (struct input_event){.kind = input->text[0] ? INPUT_TYPED : INPUT_NONE,
+                                .text = input->text};
 }
 
-static struct input_event pasted(void) {
+static struct input_event pasted(struct input *input) {
     char *text = SDL_GetClipboardText();
-    struct input_event event = typed_event(text);
+    struct input_event event = typed_event(input, text);
     SDL_free(text);
     return event;
 }
 
 // A key while a text is typed: an edit, or one of the few that still mean what they say.
-static struct input_event editing_key(const SDL_KeyboardEvent *key) {
+static struct input_event editing_key(struct input *input, const SDL_KeyboardEvent *key) {
     SDL_Keycode sym = latin_key(key->keysym);
     Uint16 held = held_mods(key->keysym.mod);
     bool is_paste =
         (sym == SDLK_v && held == KMOD_CTRL) || (sym == SDLK_INSERT && held == KMOD_SHIFT);
     if (is_paste)
-        return pasted();
+        return pasted(input);
     for (size_t i = 0; i < sizeof edit_rows / sizeof edit_rows[0]; i++)
         if (edit_rows[i].key == sym && edit_rows[i].mods == held)
             return edit_event(edit_rows[i].edit);
@@ -245,12 +160,13 @@ static struct input_event translate(struct input *input, const SDL_Event *event)
     case SDL_QUIT:
         return action_event(ACTION_QUIT);
     case SDL_KEYDOWN:
-        return input->is_editing ? editing_key(&event->key) : action_event(key_action(&event->key));
+        return input->is_editing ? editing_key(input, &event->key)
+                                 : action_event(key_action(&event->key));
     case SDL_TEXTINPUT:
         if (input->is_fresh)
             return action_event(ACTION_NONE);
-        return input->is_editing ? typed_event(event->text.text)
-                                 : action_event(sign_action(event->text.text));
+        return input->is_editing ? typed_event(input, event->text.text)
+                                 : action_event(keys_typed(event->text.text));
     case SDL_TEXTEDITING:
         return composing(input, &event->edit);
     case SDL_MOUSEBUTTONDOWN:

@@ -7,14 +7,15 @@
 
 #include "app/state/actions.h"
 
+enum { INPUT_TEXT_BYTES = 4096 };
+
 struct input {
     bool text_stopped; // an input method took over: signs come no more
     bool is_editing;   // a text is being typed: keys and characters are edits, see input_edit
     bool is_fresh;     // the key that began the editing is not part of the text
     bool is_dragging;  // the left button went down and has not come up
+    char text[INPUT_TEXT_BYTES]; // of the last INPUT_TYPED
 };
-
-enum { INPUT_TEXT_BYTES = 4096 };
 
 // What one event means for the window itself.
 enum input_kind {
@@ -30,7 +31,7 @@ enum input_kind {
     INPUT_DRAG,    // the mouse moved to x, y with it held
     INPUT_RELEASE,
     INPUT_WHEEL, // turned at x, y; `turn` > 0 is away from the user
-    INPUT_TYPED, // characters or a paste: input_text
+    INPUT_TYPED, // characters or a paste: `text`
     INPUT_EDIT,  // an editing key: `edit`
     INPUT_WOKEN, // the worker has news
 };
@@ -56,7 +57,7 @@ struct input_event {
     enum action action;
     enum input_edit edit;
     int x, y, turn;
-    char text[INPUT_TEXT_BYTES]; // INPUT_TYPED: UTF-8
+    const char *text; // INPUT_TYPED: UTF-8, valid until the next input_wait
 };
 
 // Waits until an event comes or `timeout_ms` is over (-1 = no limit, 0 = no wait).

@@ -24,20 +24,6 @@ enum {
     FEW_CORES_HZ = 30,
     FEW_CORES_MEASURING_HZ = 10,
 };
-#define TOAST_NS INT64_C(2200000000)
-
-// For benchmarks and bug reports: TOKENDRIP_TRACE=1 prints moments of the wall clock
-// and figures of the shown run on standard error.
-void player_trace(const char *what, int64_t value_ns) {
-    const char *wanted = getenv("TOKENDRIP_TRACE");
-    if (wanted && *wanted)
-        fprintf(stderr, "trace %s %lld\n", what, (long long)value_ns);
-}
-
-void player_toast(struct player *player, int64_t wall_ns, const char *text) {
-    snprintf(player->toast, sizeof player->toast, "%s", text);
-    player->toast_until_ns = wall_ns + TOAST_NS;
-}
 
 // --- When ---
 
@@ -97,7 +83,7 @@ static void expire(struct player *player, int64_t wall_ns) {
 
 // Sleeps until an event or the deadline. False: quit.
 static bool wait_and_act(struct player *player, int64_t deadline_ns) {
-    struct input_event *event = &player->easel->event;
+    struct input_event event;
     int64_t wall_ns = stopwatch_now_ns();
     int64_t wait_ns = deadline_ns == INT64_MAX ? -1 : deadline_ns - wall_ns;
     int timeout_ms = -1;
@@ -105,8 +91,8 @@ static bool wait_and_act(struct player *player, int64_t deadline_ns) {
         timeout_ms = wait_ns <= 0 ? 0 : (int)((wait_ns + 999999) / 1000000);
     if (player->is_stale && !player->is_hidden)
         timeout_ms = 0;
-    while (input_wait(&player->input, event, timeout_ms)) {
-        if (!player_take_event(player, event, stopwatch_now_ns()))
+    while (input_wait(&player->input, &event, timeout_ms)) {
+        if (!player_take_event(player, &event, stopwatch_now_ns()))
             return false;
         timeout_ms = 0;
     }
@@ -133,6 +119,10 @@ static void loop(struct player *player) {
 }
 
 // --- Start and end ---
+
+static bool is_saved_lesson(const struct options *options, const struct session *session) {
+    return options->run_path && !session_has_measured(session);
+}
 
 static struct stage_state first_stage(const struct options *options,
                                       const struct session *session) {
@@ -161,11 +151,8 @@ static struct stage_state first_stage(const struct options *options,
         stage.mode = MODE_SHOW;
     for (int clock = 0; clock < 2; clock++)
         stage.counting[clock] = session_default_counting(session, (enum clock_choice)clock);
-    bool is_saved_lesson = options->run_path && !session_has_measured(session);
-    if (is_saved_lesson)
+    if (is_saved_lesson(options, session))
         stage.clock = CLOCK_LESSON;
-    stage.can_schedule = session_can_schedule(session);
-    stage.can_swap_clock = session_has_lesson(session) && !is_saved_lesson;
     return stage;
 }
 
@@ -180,7 +167,7 @@ static void recall(struct player *player, const struct options *options) {
             stage->theme = memory->theme;
         if (!options->is_text_step_given)
             stage->text_step = memory->text_step;
-        if (!options->is_clock_given && stage->can_swap_clock)
+        if (!options->is_clock_given && player->can_swap_clock)
             stage->clock = memory->clock;
         if (!options->chapter)
             stage->place = memory->place;
@@ -235,6 +222,8 @@ static bool start(struct player *player, const struct options *options, int *cod
         !session_open(&player->session, options, input_wake, NULL, why))
         return false;
     player->stage = first_stage(options, player->session);
+    player->can_swap_clock =
+        session_has_lesson(player->session) && !is_saved_lesson(options, player->session);
     recall(player, options);
     player->is_fresh = options->is_fresh;
     player->is_describing = options->is_describing;

@@ -4,62 +4,61 @@
 
 #include "app/command/describe.h"
 #include "app/window/hud.h"
+#include "app/window/keys.h"
 #include "compute/base/stopwatch.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static int stage_hints(const struct stage_state *stage, struct paint_key *keys) {
-    int count = 0;
-    keys[count++] = (struct paint_key){"+ \xE2\x88\x92", "speed"};
-    if (stage->can_measure && stage->clock == CLOCK_MEASURED) {
-        keys[count++] = (struct paint_key){"[ ]", "prompt"};
-        keys[count++] = (struct paint_key){"{ }", "answer"};
+enum { HINTS = 9 }; // at most, at once
+
+static bool has_hint(const struct player *player, enum action action) {
+    bool can_measure = session_can_measure(player->session);
+    bool is_lab = player->stage.mode == MODE_LAB;
+    switch (action) {
+    case ACTION_PROMPT_LONGER:
+    case ACTION_ANSWER_LONGER:
+        return is_lab ? can_measure || session_can_model(player->session)
+                      : can_measure && player->stage.clock == CLOCK_MEASURED;
+    case ACTION_CLOCK:
+        return player->can_swap_clock;
+    default:
+        return true;
     }
-    if (stage->can_swap_clock)
-        keys[count++] =
-            (struct paint_key){"U", stage->clock == CLOCK_MEASURED ? "lesson units" : "measured"};
-    keys[count++] = (struct paint_key){"C", "counting"};
-    return count;
 }
 
-static int lesson_hints(struct paint_key *keys) {
-    int count = 0;
-    keys[count++] = (struct paint_key){"G", "glossary"};
-    keys[count++] = (struct paint_key){"L", "log"};
-    keys[count++] = (struct paint_key){"P", "predict"};
-    keys[count++] = (struct paint_key){"W", "why"};
-    keys[count++] = (struct paint_key){"C", "counting"};
-    return count;
-}
-
-static int lab_hints(const struct stage_state *stage, struct paint_key *keys) {
-    int count = 0;
-    keys[count++] = (struct paint_key){"PgUp PgDn", "plots"};
-    if (stage->can_measure || stage->can_model) {
-        keys[count++] = (struct paint_key){"[ ]", "prompt"};
-        keys[count++] = (struct paint_key){"{ }", "answer"};
-    }
-    keys[count++] = (struct paint_key){"K", "keep and compare"};
-    return count;
-}
-
-static int key_hints(const struct player *player, struct paint_key keys[12]) {
+static int key_hints(const struct player *player, struct paint_key keys[HINTS]) {
+    enum place { STAGE, PANEL, LAB };
+    static const enum action hints[][HINTS] = {
+        [STAGE] = {ACTION_PLAY_PAUSE, ACTION_EVENT_NEXT, ACTION_MODE, ACTION_HELP, ACTION_FASTER,
+                   ACTION_PROMPT_LONGER, ACTION_ANSWER_LONGER, ACTION_CLOCK, ACTION_COUNTING},
+        [PANEL] = {ACTION_PLAY_PAUSE, ACTION_EVENT_NEXT, ACTION_MODE, ACTION_HELP, ACTION_GLOSSARY,
+                   ACTION_LOG, ACTION_PREDICT, ACTION_WHY, ACTION_COUNTING},
+        [LAB] = {ACTION_PLAY_PAUSE, ACTION_EVENT_NEXT, ACTION_MODE, ACTION_HELP, ACTION_PAGE_NEXT,
+                 ACTION_PROMPT_LONGER, ACTION_ANSWER_LONGER, ACTION_KEEP},
+    };
     const struct stage_state *stage = &player->stage;
-    int count = 0;
     if (stage->side == SIDE_PROMPT) {
-        keys[count++] = (struct paint_key){"Enter", "measure it"};
-        keys[count++] = (struct paint_key){"Esc", "close"};
-        return count;
+        keys[0] = (struct paint_key){"Enter", "measure it"};
+        keys[1] = (struct paint_key){"Esc", "close"};
+        return 2;
     }
-    keys[count++] = (struct paint_key){"Space", stage->playhead.is_paused ? "play" : "pause"};
-    keys[count++] = (struct paint_key){"\xE2\x86\x90 \xE2\x86\x92", "step"};
-    keys[count++] = (struct paint_key){"Tab", "mode"};
-    keys[count++] = (struct paint_key){"?", "keys"};
-    return count + (stage->mode == MODE_LESSON || stage->side != SIDE_NONE
-                        ? lesson_hints(keys + count)
-                    : stage->mode == MODE_LAB ? lab_hints(stage, keys + count)
-                                              : stage_hints(stage, keys + count));
+    enum place place = stage->mode == MODE_LESSON || stage->side != SIDE_NONE ? PANEL
+                       : stage->mode == MODE_LAB                              ? LAB
+                                                                              : STAGE;
+    int count = 0;
+    for (int i = 0; i < HINTS && hints[place][i] != ACTION_NONE; i++) {
+        enum action action = hints[place][i];
+        if (!has_hint(player, action))
+            continue;
+        keys[count] = keys_hint(action);
+        if (action == ACTION_PLAY_PAUSE && stage->playhead.is_paused)
+            keys[count].does = "play";
+        if (action == ACTION_CLOCK && stage->clock == CLOCK_LESSON)
+            keys[count].does = "measured";
+        count++;
+    }
+    return count;
 }
 
 static struct at_hand at_hand_of(const struct player *player, int64_t wall_ns) {
@@ -107,7 +106,7 @@ static void compose(struct player *player, int64_t wall_ns) {
     frame_compose(&easel->frame, &at, stage, &target);
     cmdlist_clear(&easel->hud);
     if (player->run && stage->mode != MODE_SHOW) {
-        struct paint_key keys[12];
+        struct paint_key keys[HINTS];
         paint_keys(&easel->hud, &easel->frame.paint, keys, key_hints(player, keys));
     }
     struct hud hud = {

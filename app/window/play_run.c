@@ -2,38 +2,6 @@
 // keeps the place where that makes sense, and says what is worth measuring next.
 #include "app/window/player.h"
 
-// Lengths that a schedule is asked for: what still makes a picture.
-enum { LESSON_LONGEST_PROMPT = 1024, LESSON_LONGEST_ANSWER = 512 };
-// Of an answer made from a file's sweep.
-enum { MODELLED_LONGEST_ANSWER = 256 };
-
-struct player_reach player_reach(const struct player *player) {
-    int longest = session_longest(player->session);
-    if (player->stage.clock == CLOCK_LESSON)
-        return (struct player_reach){LESSON_LONGEST_PROMPT, LESSON_LONGEST_ANSWER};
-    if (longest == 0 && session_can_model(player->session))
-        return (struct player_reach){session_lab(player->session)->longest,
-                                     MODELLED_LONGEST_ANSWER};
-    if (longest > SOURCE_ANSWER_LIMIT)
-        return (struct player_reach){longest - SOURCE_ANSWER_LIMIT, SOURCE_ANSWER_LIMIT};
-    return (struct player_reach){longest > 1 ? longest - 1 : 1, 1};
-}
-
-// What the reducer is told of the world.
-struct actions_context player_context(const struct player *player, int64_t wall_ns) {
-    static const struct run nothing = {.info = {.layers = 1, .prompt_tokens = 1}};
-    struct player_reach reach = player_reach(player);
-    struct actions_context context = {
-        .run = player->run ? player->run : &nothing,
-        .wall_ns = wall_ns,
-        .longest_prompt = reach.prompt,
-        .longest_answer = reach.answer,
-        .lesson = player->lesson,
-    };
-    frame_fill_context(&context, &player->easel->frame, &player->stage);
-    return context;
-}
-
 static void follow_live(struct player *player, int64_t wall_ns, bool has_begun) {
     struct playhead *playhead = &player->stage.playhead;
     if (has_begun) {
@@ -48,47 +16,55 @@ static void follow_live(struct player *player, int64_t wall_ns, bool has_begun) 
         *playhead = playhead_set_bounds(*playhead, wall_ns, 0, last_ns);
 }
 
-void player_refresh_run(struct player *player, int64_t wall_ns, bool keep_place) {
+// The run shown was swapped for one that is not complete yet: the place in it is kept for
+// when the new one is.
+static void leave_place(struct player *player, const struct run *before) {
+    if (!before || before->state == RUN_OPEN)
+        return;
+    player->place_run = before;
+    player->place = player->stage.playhead;
+}
+
+// `before`: the run whose place the new one takes over; NULL: it starts from its beginning.
+static void show_other_run(struct player *player, const struct run *before, int64_t wall_ns) {
     struct stage_state *stage = &player->stage;
-    struct session_show show =
-        session_show(player->session, stage->clock, stage->counting[stage->clock]);
-    const struct run *before = player->run;
-    bool was_live = player->is_live;
-    player->message = show.message;
-    player->is_measuring = show.is_measuring;
-    player->is_live = show.is_live;
-    player->run = show.run;
-    stage->can_measure = session_can_measure(player->session);
-    stage->can_model = session_can_model(player->session);
-    player->is_stale = true;
-    bool is_there = show.run && show.run->state != RUN_OPEN;
-    if (!is_there && keep_place && before && before->state != RUN_OPEN) {
-        player->place_run = before;
-        player->place = stage->playhead;
-    }
-    if (!show.run)
-        return;
-    player->has_shown = true;
-    if (show.is_live) {
-        follow_live(player, wall_ns, !was_live);
-        return;
-    }
-    if (show.run == before)
-        return;
-    if (is_there && player->place_run) {
+    const struct run *run = player->run;
+    bool is_whole = run->state != RUN_OPEN;
+    if (is_whole && player->place_run) {
         before = player->place_run;
         stage->playhead = playhead_pause(player->place, wall_ns, stage->playhead.is_paused);
         player->place_run = NULL;
-        keep_place = true;
     }
-    if (is_there && run_tpot_ns(show.run) >= 0)
-        player_trace("shown_tpot_ns", run_tpot_ns(show.run));
+    if (is_whole && run_tpot_ns(run) >= 0)
+        player_trace("shown_tpot_ns", run_tpot_ns(run));
     stage->playhead.mode = PLAYHEAD_REPLAY;
-    *stage = actions_show_run(*stage, show.run, keep_place ? before : NULL, wall_ns);
-    if (is_there && !keep_place) {
+    *stage = actions_show_run(*stage, run, before, wall_ns);
+    if (is_whole && !before) {
         struct actions_context context = player_context(player, wall_ns);
         *stage = actions_rest(*stage, &context);
     }
+}
+
+void player_refresh_run(struct player *player, int64_t wall_ns, bool keep_place) {
+    const struct stage_state *stage = &player->stage;
+    const struct run *before = player->run;
+    bool was_live = player->is_live;
+    struct session_show show =
+        session_show(player->session, stage->clock, stage->counting[stage->clock]);
+    player->run = show.run;
+    player->message = show.message;
+    player->is_measuring = show.is_measuring;
+    player->is_live = show.is_live;
+    player->is_stale = true;
+    if (keep_place && (!show.run || show.run->state == RUN_OPEN))
+        leave_place(player, before);
+    if (!show.run)
+        return;
+    player->has_shown = true;
+    if (show.is_live)
+        follow_live(player, wall_ns, !was_live);
+    else if (show.run != before)
+        show_other_run(player, keep_place ? before : NULL, wall_ns);
 }
 
 // What is worth measuring for the picture that is on screen.
@@ -117,7 +93,6 @@ void player_poll(struct player *player, int64_t wall_ns) {
     }
     if (player->stage.clock == CLOCK_MEASURED)
         player_refresh_run(player, wall_ns, false);
-    player->stage.can_measure = session_can_measure(player->session);
 }
 
 void player_measure(struct player *player, int64_t wall_ns) {
@@ -132,7 +107,7 @@ void player_measure(struct player *player, int64_t wall_ns) {
         player_refresh_run(player, wall_ns, false);
         return;
     }
-    bool ok = stage->can_measure
+    bool ok = session_can_measure(player->session)
                   ? session_measure(player->session, stage->prompt_tokens, stage->answer_tokens,
                                     wall_ns, why)
                   : session_model(player->session, stage->prompt_tokens, stage->answer_tokens, why);

@@ -15,7 +15,6 @@ struct easel {
     struct frame frame;
     struct cmdlist hud;
     struct desk desk;
-    struct input_event event;
 };
 
 struct player {
@@ -36,8 +35,9 @@ struct player {
     bool has_shown;        // some run has been on screen
     bool has_presented;
     bool is_live, is_measuring;
+    bool can_swap_clock; // there are both clocks
     const char *message;
-    // Where the lesson stood when its clock was left for one that is not there yet.
+    // The place to restore once the other clock's run is complete. NULL = none.
     const struct run *place_run;
     struct playhead place;
 
@@ -59,16 +59,17 @@ struct player {
     char title[96];
 };
 
-// play.c
+// player.c
 void player_trace(const char *what, int64_t value_ns);
 void player_toast(struct player *player, int64_t wall_ns, const char *text);
-
-// play_run.c: which run is shown, and what is measured for it.
+// The longest prompt and answer that can be shown, in tokens.
 struct player_reach {
-    int prompt, answer; // the longest there can be, in tokens
+    int prompt, answer;
 };
 struct player_reach player_reach(const struct player *player);
 struct actions_context player_context(const struct player *player, int64_t wall_ns);
+
+// play_run.c: which run is shown, and what is measured for it.
 // Takes what the session has to show; keeps the place when only clock or counting
 // changed, starts at the beginning when another run came.
 void player_refresh_run(struct player *player, int64_t wall_ns, bool keep_place);

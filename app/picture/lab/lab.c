@@ -5,7 +5,7 @@
 #include "app/picture/lab/lab.h"
 
 #include "app/picture/lab/parts.h"
-#include "app/picture/panel/panel.h"
+#include "app/state/lengths.h"
 #include "compute/base/num.h"
 
 // Where the run on the screen stands, if it is not where the hand is: a new one is on
@@ -15,7 +15,7 @@ static void put_mark(struct panel_control *control, int shown, int length, int l
     control->mark_ppm = -1;
     if (shown < 1 || shown == length)
         return;
-    control->mark_ppm = panel_ppm_of(shown < longest ? shown : longest, longest);
+    control->mark_ppm = length_ppm(shown < longest ? shown : longest, longest);
     lab_say(control->mark_label, sizeof control->mark_label, "%s: %s", word, lab_count(shown).text);
 }
 
@@ -26,7 +26,7 @@ static void put_slider(struct panel_control *control, int length, int longest) {
     if (longest < 1)
         return;
     int shown = length < longest ? length : longest;
-    control->ppm = shown > 0 ? panel_ppm_of(shown, longest) : 0;
+    control->ppm = shown > 0 ? length_ppm(shown, longest) : 0;
 }
 
 static void put_sliders(struct lab *lab, const struct lab_seen *seen, int focus) {

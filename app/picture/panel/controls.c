@@ -1,5 +1,6 @@
 // Which controls a panel has and what they show. Their order is the keyboard's.
 #include "app/picture/panel/parts.h"
+#include "app/state/lengths.h"
 
 #include <stdio.h>
 
@@ -43,7 +44,7 @@ static void put_length(struct panel_control *out, const struct panel_seen *seen,
     char count[PANEL_WORD_BYTES];
     out->kind = CONTROL_SLIDER;
     out->is_off = !seen->at->can_move;
-    out->ppm = panel_ppm_of(length, longest);
+    out->ppm = length_ppm(length, longest);
     panel_count(count, length);
     bool is_coming = seen->at->is_measuring || seen->at->is_asked;
     const char *key = is_coming && length != on_screen ? "slider.measuring"
@@ -55,7 +56,7 @@ static void put_length(struct panel_control *out, const struct panel_seen *seen,
     if (length == on_screen)
         return;
     panel_count(count, on_screen);
-    out->mark_ppm = panel_ppm_of(on_screen, longest);
+    out->mark_ppm = length_ppm(on_screen, longest);
     panel_say(out->mark_label, sizeof out->mark_label, seen, "slider.shown",
               (const char *const[]){"count", count, NULL});
 }

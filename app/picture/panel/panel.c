@@ -5,7 +5,6 @@
 #include "app/picture/panel/parts.h"
 #include "compute/base/num.h"
 
-#include <math.h>
 #include <string.h>
 
 // --- The moment ---
@@ -74,46 +73,4 @@ int panel_lines(const struct at_hand *at, enum side side) {
     default:
         return 0;
     }
-}
-
-// --- Lengths ---
-
-int panel_length_of(int ppm, int longest) {
-    double way = (double)clamp_int(ppm, 0, VIEW_PPM) / VIEW_PPM;
-    if (longest <= 1)
-        return 1;
-    return clamp_int((int)lround(exp(log(longest) * way)), 1, longest);
-}
-
-int panel_ppm_of(int length, int longest) {
-    if (longest <= 1 || length <= 1)
-        return 0;
-    return clamp_int((int)lround(log(length) / log(longest) * VIEW_PPM), 0, VIEW_PPM);
-}
-
-// The rungs are 2^k and, halfway up the octave, 3 * 2^k.
-static int64_t rung_above(int64_t length) {
-    int64_t octave = 1;
-    while (2 * octave <= length)
-        octave *= 2;
-    return octave >= 2 && 2 * length < 3 * octave ? octave / 2 * 3 : 2 * octave;
-}
-
-static int rung_below(int length) {
-    int rung = 1;
-    while (rung_above(rung) < length)
-        rung = (int)rung_above(rung);
-    return rung;
-}
-
-int panel_length_step(int length, int direction, int longest) {
-    if (longest < 1)
-        longest = 1;
-    length = clamp_int(length, 1, longest);
-    if (direction < 0)
-        return rung_below(length);
-    if (direction == 0)
-        return length;
-    int64_t next = rung_above(length);
-    return next > longest ? longest : (int)next;
 }

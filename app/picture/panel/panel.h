@@ -22,11 +22,4 @@ void panel_fill(struct panel *out, const struct at_hand *at, const struct stage_
 // panel.lines; of SIDE_SIMPLE its steps.
 int panel_lines(const struct at_hand *at, enum side side);
 
-// Sliders of lengths go by octaves: 1 .. longest on a logarithmic way, in whole tokens.
-// Back and forth gives the same length up to 32,768, above it a neighbour at most.
-int panel_length_of(int ppm, int longest);
-int panel_ppm_of(int length, int longest);
-// To the next rung: 1, 2, 3, 4, 6, 8, 12, 16, 24, ... and longest itself.
-int panel_length_step(int length, int direction, int longest);
-
 #endif

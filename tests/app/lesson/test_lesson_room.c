@@ -119,7 +119,6 @@ static struct stage_state stage_for(const struct run *run, const struct meeting 
         .playhead = {.rate = {1, 1}},
         .landed_ns = INT64_MIN,
         .mode = MODE_LESSON,
-        .can_measure = meeting->can_measure,
         .focus = -1,
         .list_focus = -1,
         .guess = guess_new(),

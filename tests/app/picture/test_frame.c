@@ -50,7 +50,6 @@ static struct stage_state stage_for(const struct run *run, enum mode_choice mode
         .playhead = {.rate = {1, 1}},
         .landed_ns = INT64_MIN,
         .mode = mode,
-        .can_measure = true,
         .focus = -1,
         .list_focus = -1,
         .guess = guess_new(),
@@ -73,8 +72,11 @@ static struct actions_context draw(struct bench *bench, const struct stage_state
     };
     struct frame_target target = {width_px, height_px, false, bench->text};
     frame_compose(bench->frame, &at, stage, &target);
-    struct actions_context context = {
-        .run = run, .longest_prompt = 1024, .longest_answer = 256, .lesson = bench->lesson};
+    struct actions_context context = {.run = run,
+                                      .longest_prompt = 1024,
+                                      .longest_answer = 256,
+                                      .lesson = bench->lesson,
+                                      .can_measure = true};
     frame_fill_context(&context, bench->frame, stage);
     return context;
 }

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "app/picture/lab/lab.h"
-#include "app/picture/panel/panel.h"
+#include "app/state/lengths.h"
 #include "compute/base/utf8.h"
 #include "compute/measure/floors.h"
 #include "compute/measure/sweep.h"
@@ -973,10 +973,10 @@ static void the_sliders_stand_where_the_hand_is(void **state) {
     lab_fill(&lab_a, &source.at, &source.stage);
     assert_reads(lab_a.controls[0].value, "1,024 tokens");
     assert_reads(lab_a.controls[1].value, "1 token");
-    assert_int_equal(lab_a.controls[0].ppm, panel_ppm_of(1024, LONGEST));
-    assert_int_equal(lab_a.controls[0].mark_ppm, panel_ppm_of(18, LONGEST));
+    assert_int_equal(lab_a.controls[0].ppm, length_ppm(1024, LONGEST));
+    assert_int_equal(lab_a.controls[0].mark_ppm, length_ppm(18, LONGEST));
     assert_reads(lab_a.controls[0].mark_label, "measured: 18");
-    assert_int_equal(lab_a.controls[1].mark_ppm, panel_ppm_of(7, LONGEST));
+    assert_int_equal(lab_a.controls[1].mark_ppm, length_ppm(7, LONGEST));
     assert_false(lab_a.controls[0].is_off || lab_a.controls[1].is_off);
     source.at.has_engine = false; // but a file's sweep
     lab_fill(&lab_a, &source.at, &source.stage);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "app/lesson/words.h"
+#include "app/state/lengths.h"
 #include "compute/base/utf8.h"
 #include "compute/measure/floors.h"
 #include "tests/app/picture/panel_fixture.h"
@@ -343,10 +344,10 @@ static void sliders_stand_where_the_hand_is_and_mark_what_is_on_screen(void **st
     const struct panel_control *prompt = &panel_a.controls[control_of(&panel_a, TARGET_PROMPT)];
     const struct panel_control *answer = &panel_a.controls[control_of(&panel_a, TARGET_ANSWER)];
     assert_int_equal(prompt->ppm, 800000); // 2^8 of 2^10
-    assert_int_equal(prompt->mark_ppm, panel_ppm_of(18, 1024));
+    assert_int_equal(prompt->mark_ppm, length_ppm(18, 1024));
     assert_non_null(strstr(prompt->value, "256 tokens"));
     assert_non_null(strstr(prompt->mark_label, "18"));
-    assert_int_equal(answer->ppm, panel_ppm_of(7, 512));
+    assert_int_equal(answer->ppm, length_ppm(7, 512));
     assert_int_equal(answer->mark_ppm, -1);
     assert_string_equal(answer->value, "7 tokens");
     assert_false(prompt->is_off || answer->is_off);
@@ -375,59 +376,6 @@ static void the_switch_stands_on_the_counting_shown(void **state) {
     }
 }
 
-// --- Lengths ---
-
-static void every_length_comes_back_from_its_place_on_the_way(void **state) {
-    (void)state;
-    static const int longest[] = {1, 2, 3, 7, 100, 512, 1024, 4096, 32768};
-    for (size_t i = 0; i < sizeof longest / sizeof longest[0]; i++) {
-        for (int length = 1; length <= longest[i]; length++)
-            assert_int_equal(panel_length_of(panel_ppm_of(length, longest[i]), longest[i]), length);
-        assert_int_equal(panel_length_of(0, longest[i]), 1);
-        assert_int_equal(panel_length_of(VIEW_PPM, longest[i]), longest[i]);
-        assert_int_equal(panel_length_of(-1, longest[i]), 1);
-        assert_int_equal(panel_length_of(VIEW_PPM + 1, longest[i]), longest[i]);
-        assert_int_equal(panel_ppm_of(longest[i] + 1, longest[i]), longest[i] > 1 ? VIEW_PPM : 0);
-    }
-    for (int length = 1; length <= RUN_MAX_TOKENS; length += 7)
-        assert_in_range(panel_length_of(panel_ppm_of(length, RUN_MAX_TOKENS), RUN_MAX_TOKENS) -
-                            length + 1,
-                        0, 2);
-}
-
-static void the_way_never_goes_back(void **state) {
-    (void)state;
-    int last = 1;
-    for (int ppm = 0; ppm <= VIEW_PPM; ppm += 97) {
-        int length = panel_length_of(ppm, 8192);
-        assert_true(length >= last);
-        last = length;
-    }
-    assert_int_equal(panel_length_of(VIEW_PPM / 2, 1024), 32); // half of the octaves
-}
-
-static void steps_go_by_half_octaves_and_end_at_the_longest(void **state) {
-    (void)state;
-    static const int rungs[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 100};
-    enum { COUNT = sizeof rungs / sizeof rungs[0] };
-    for (int i = 0; i + 1 < COUNT; i++) {
-        assert_int_equal(panel_length_step(rungs[i], 1, 100), rungs[i + 1]);
-        assert_int_equal(panel_length_step(rungs[i + 1], -1, 100), rungs[i]);
-        for (int between = rungs[i] + 1; between < rungs[i + 1]; between++) {
-            assert_int_equal(panel_length_step(between, 1, 100), rungs[i + 1]);
-            assert_int_equal(panel_length_step(between, -1, 100), rungs[i]);
-        }
-    }
-    assert_int_equal(panel_length_step(100, 1, 100), 100);
-    assert_int_equal(panel_length_step(5000, 1, 100), 100);
-    assert_int_equal(panel_length_step(1, -1, 100), 1);
-    assert_int_equal(panel_length_step(-4, -1, 100), 1);
-    assert_int_equal(panel_length_step(5, 0, 100), 5);
-    assert_int_equal(panel_length_step(1, 1, 1), 1);
-    assert_int_equal(panel_length_step(3, 1, 0), 1);
-    assert_int_equal(panel_length_step(RUN_MAX_TOKENS - 1, 1, INT32_MAX), RUN_MAX_TOKENS);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_source_gives_the_same_panel_whatever_was_before),
@@ -439,9 +387,6 @@ int main(void) {
         cmocka_unit_test(each_control_is_the_one_that_its_target_names),
         cmocka_unit_test(sliders_stand_where_the_hand_is_and_mark_what_is_on_screen),
         cmocka_unit_test(the_switch_stands_on_the_counting_shown),
-        cmocka_unit_test(every_length_comes_back_from_its_place_on_the_way),
-        cmocka_unit_test(the_way_never_goes_back),
-        cmocka_unit_test(steps_go_by_half_octaves_and_end_at_the_longest),
     };
     return cmocka_run_group_tests(tests, open_lesson, close_lesson);
 }

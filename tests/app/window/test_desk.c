@@ -43,8 +43,7 @@ static int close_bench(void **state) {
 }
 
 static void type(struct bench *bench, const char *text, int longest) {
-    struct input_event event = {.kind = INPUT_TYPED};
-    strncpy(event.text, text, sizeof event.text - 1);
+    struct input_event event = {.kind = INPUT_TYPED, .text = text};
     desk_type(bench->desk, &event, bench->tokenizer, longest);
 }
 

@@ -1,0 +1,140 @@
+// See keys.h.
+#include "app/window/keys.h"
+
+#include "compute/base/utf8.h"
+
+#include <SDL.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#define LEFT "\xE2\x86\x90"
+#define UP "\xE2\x86\x91"
+#define RIGHT "\xE2\x86\x92"
+#define DOWN "\xE2\x86\x93"
+#define MINUS "\xE2\x88\x92"
+
+enum {
+    TYPED = -1, // in place of modifiers: `key` is the code point of a typed character
+    ONCE = false,
+    REPEATS = true, // while the key is held
+};
+
+// A row with words begins a line of the help. The rows below it are other keys of the same
+// line, named there only if they have a name.
+static const struct {
+    int32_t key;
+    int mods;
+    enum action action;
+    bool repeats;
+    const char *shown, *does, *hint;
+} rows[] = {
+    {SDLK_SPACE, 0, ACTION_PLAY_PAUSE, ONCE, "Space", "play or pause", "pause"},
+    {SDLK_AUDIOPLAY, 0, .action = ACTION_PLAY_PAUSE},
+    {SDLK_RIGHT, 0, ACTION_EVENT_NEXT, REPEATS, LEFT " " RIGHT, "one event or step back, on",
+     "step"},
+    {SDLK_LEFT, 0, .action = ACTION_EVENT_BACK, .repeats = REPEATS},
+    {SDLK_PAGEDOWN, 0, ACTION_PAGE_NEXT, REPEATS, "PgUp PgDn", "the same; in Lab, its pages",
+     "plots"},
+    {SDLK_PAGEUP, 0, .action = ACTION_PAGE_BACK, .repeats = REPEATS},
+    {SDLK_RIGHT, KMOD_SHIFT, ACTION_CHAPTER_NEXT, ONCE, "Shift " LEFT " " RIGHT, "chapter back, on",
+     NULL},
+    {SDLK_LEFT, KMOD_SHIFT, .action = ACTION_CHAPTER_BACK},
+    {SDLK_HOME, 0, ACTION_START, ONCE, "Home End", "start, end", NULL},
+    {SDLK_END, 0, .action = ACTION_END},
+    {',', TYPED, ACTION_FRAME_BACK, ONCE, ", .", "one frame back, on", NULL},
+    {'.', TYPED, .action = ACTION_PERIOD},
+    {'+', TYPED, ACTION_FASTER, ONCE, "+ " MINUS, "faster, slower", "speed"},
+    {'-', TYPED, .action = ACTION_SLOWER},
+    {0x2212, TYPED, .action = ACTION_SLOWER},
+    {'=', TYPED, ACTION_REAL_TIME, ONCE, "=", "real time", NULL},
+    {SDLK_r, 0, ACTION_RESTART, ONCE, "R", "play from the start", NULL},
+    {SDLK_TAB, 0, ACTION_MODE, ONCE, "Tab", "Stage, Lesson, Lab, Show", "mode"},
+    {SDLK_DOWN, 0, ACTION_DOWN, REPEATS, UP " " DOWN, "choose one; " LEFT " " RIGHT " move it",
+     NULL},
+    {SDLK_UP, 0, .action = ACTION_UP, .repeats = REPEATS},
+    {SDLK_UP, KMOD_CTRL, .action = ACTION_SCROLL_UP, .repeats = REPEATS},
+    {SDLK_DOWN, KMOD_CTRL, .action = ACTION_SCROLL_DOWN, .repeats = REPEATS},
+    {SDLK_RETURN, 0, ACTION_ENTER, ONCE, "Enter", "go there, press it", NULL},
+    {SDLK_KP_ENTER, 0, .action = ACTION_ENTER},
+    {SDLK_l, 0, ACTION_LOG, ONCE, "L", "log of events", "log"},
+    {SDLK_g, 0, ACTION_GLOSSARY, ONCE, "G", "glossary", "glossary"},
+    {SDLK_w, 0, ACTION_WHY, ONCE, "W", "why it takes this long", "why"},
+    {SDLK_p, 0, ACTION_PREDICT, ONCE, "P", "predict first, then play", "predict"},
+    {SDLK_i, 0, ACTION_SIMPLE, ONCE, "I", "what this simplifies", NULL},
+    {SDLK_e, 0, ACTION_EDIT, ONCE, "E", "your own prompt", NULL},
+    {SDLK_k, 0, ACTION_KEEP, ONCE, "K", "keep this run, to compare", "keep and compare"},
+    {SDLK_r, KMOD_SHIFT, ACTION_MEASURE, ONCE, "Shift R", "measure again", NULL},
+    {']', TYPED, ACTION_PROMPT_LONGER, ONCE, "[ ]", "shorter, longer prompt", "prompt"},
+    {'[', TYPED, .action = ACTION_PROMPT_SHORTER},
+    {'}', TYPED, ACTION_ANSWER_LONGER, ONCE, "{ }", "shorter, longer answer", "answer"},
+    {'{', TYPED, .action = ACTION_ANSWER_SHORTER},
+    {SDLK_u, 0, ACTION_CLOCK, ONCE, "U", "measured or lesson units", "lesson units"},
+    {SDLK_c, 0, ACTION_COUNTING, ONCE, "C", "who pays for the first token", "counting"},
+    {SDLK_t, 0, ACTION_THEME, ONCE, "T", "dark, projector, contrast", NULL},
+    {SDLK_F3, 0, .action = ACTION_THEME},
+    {SDLK_m, 0, ACTION_CALM, ONCE, "M", "calm: no motion, or motion", NULL},
+    {SDLK_PLUS, KMOD_CTRL, ACTION_TEXT_LARGER, REPEATS, "Ctrl + " MINUS " 0", "text size", NULL},
+    {SDLK_PLUS, KMOD_CTRL | KMOD_SHIFT, .action = ACTION_TEXT_LARGER, .repeats = REPEATS},
+    {SDLK_EQUALS, KMOD_CTRL, .action = ACTION_TEXT_LARGER, .repeats = REPEATS},
+    {SDLK_EQUALS, KMOD_CTRL | KMOD_SHIFT, .action = ACTION_TEXT_LARGER, .repeats = REPEATS},
+    {SDLK_KP_PLUS, KMOD_CTRL, .action = ACTION_TEXT_LARGER, .repeats = REPEATS},
+    {SDLK_MINUS, KMOD_CTRL, .action = ACTION_TEXT_SMALLER, .repeats = REPEATS},
+    {SDLK_KP_MINUS, KMOD_CTRL, .action = ACTION_TEXT_SMALLER, .repeats = REPEATS},
+    {SDLK_0, KMOD_CTRL, .action = ACTION_TEXT_NORMAL},
+    {SDLK_KP_0, KMOD_CTRL, .action = ACTION_TEXT_NORMAL},
+    {SDLK_f, 0, ACTION_FULLSCREEN, ONCE, "F", "full screen", NULL},
+    {SDLK_F11, 0, .action = ACTION_FULLSCREEN, .shown = "F11"},
+    {SDLK_RETURN, KMOD_ALT, .action = ACTION_FULLSCREEN},
+    {SDLK_F5, 0, ACTION_PRESENT, ONCE, "F5", "present: Show, full screen", NULL},
+    {SDLK_F11, KMOD_SHIFT, ACTION_NEXT_DISPLAY, ONCE, "Shift F11", "next display", NULL},
+    {SDLK_b, 0, ACTION_BLANK, ONCE, "B", "blank the screen", NULL},
+    {SDLK_s, 0, ACTION_STILL, ONCE, "S", "save a still", NULL},
+    {SDLK_F12, 0, .action = ACTION_STILL, .shown = "F12"},
+    {'?', TYPED, ACTION_HELP, ONCE, "?", "these keys", "keys"},
+    {SDLK_F1, 0, .action = ACTION_HELP, .shown = "F1"},
+    {SDLK_h, 0, .action = ACTION_HELP},
+    {SDLK_q, KMOD_CTRL, ACTION_QUIT, ONCE, "Ctrl Q", "quit", NULL},
+    {SDLK_ESCAPE, 0, ACTION_CLOSE, ONCE, "Esc", "closes this", NULL},
+};
+
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+enum action keys_pressed(int32_t key, int mods, bool is_repeat) {
+    for (int i = 0; i < ROWS; i++)
+        if (rows[i].key == key && rows[i].mods == mods)
+            return is_repeat && !rows[i].repeats ? ACTION_NONE : rows[i].action;
+    return ACTION_NONE;
+}
+
+enum action keys_typed(const char *text) {
+    uint32_t code = 0;
+    size_t bytes = strlen(text);
+    if (bytes == 0 || utf8_next(text, bytes, &code) != bytes)
+        return ACTION_NONE;
+    return keys_pressed((int32_t)code, TYPED, false);
+}
+
+bool keys_line(struct keys_line *out, int line) {
+    int at = 0;
+    for (; at < ROWS; at++)
+        if (rows[at].does && line-- == 0)
+            break;
+    if (at == ROWS)
+        return false;
+    snprintf(out->keys, sizeof out->keys, "%s", rows[at].shown);
+    out->does = rows[at].does;
+    for (int i = at + 1; i < ROWS && !rows[i].does; i++) {
+        size_t used = strlen(out->keys);
+        if (rows[i].shown)
+            snprintf(out->keys + used, sizeof out->keys - used, " / %s", rows[i].shown);
+    }
+    return true;
+}
+
+struct paint_key keys_hint(enum action action) {
+    for (int i = 0; i < ROWS; i++)
+        if (rows[i].action == action && rows[i].hint)
+            return (struct paint_key){rows[i].shown, rows[i].hint};
+    return (struct paint_key){"", ""};
+}
