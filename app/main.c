@@ -53,7 +53,7 @@ static bool flush_output(void) {
 // Runs may be named without saying where the program keeps them.
 static void find_runs(struct options *options) {
     static char run_path[ASSETS_PATH_BYTES], compare_path[ASSETS_PATH_BYTES];
-    options->run_path = assets_run(run_path, options->run_path);
+    options->request.run_path = assets_run(run_path, options->request.run_path);
     options->compare_path = assets_run(compare_path, options->compare_path);
 }
 

@@ -2,10 +2,11 @@
 // that no model can move its cursor.
 #include "app/command/describe.h"
 
+#include "app/command/footage.h"
 #include "app/lesson/load/load.h"
 #include "app/picture/scene/scene.h"
-#include "app/runs/exhibit.h"
 #include "app/runs/source.h"
+#include "compute/base/progress.h"
 #include "compute/base/signals.h"
 #include "compute/base/utf8.h"
 
@@ -248,22 +249,16 @@ void describe_run(FILE *out, const struct lesson *lesson, const struct run *run)
     print_totals(out, run);
 }
 
-// What was asked for must be there; the program's own English lesson may be missing,
-// the walk is whole without it.
-static bool open_lesson(struct lesson **out, const struct options *options, char *why) {
-    if (exhibit_lesson(out, options, why))
-        return true;
-    *out = NULL;
-    return !options->lesson_path && (!options->language || strcmp(options->language, "en") == 0);
-}
-
 int describe_command(const struct options *options, char why[256]) {
     struct run *run = NULL;
     struct lesson *lesson = NULL;
-    if (!open_lesson(&lesson, options, why))
-        return EXIT_FAILED;
+    bool is_needed;
+    if (!footage_lesson(&lesson, &is_needed, options, why) && is_needed)
+        return EXIT_FAILED; // without the program's own lesson the walk is still whole
     why[0] = '\0';
-    bool ok = source_run(&run, options, why);
+    struct progress progress = progress_start(options->is_quiet);
+    bool ok = source_run(&run, NULL, &options->request, &progress, why);
+    progress_clear(&progress);
     if (ok)
         describe_run(stdout, lesson, run);
     lesson_destroy(lesson);

@@ -345,24 +345,25 @@ static bool wants_words_only(const struct options *options) {
 }
 
 static bool measure_on(struct measured *out, struct source *source, const struct options *options,
-                       struct progress *progress, char *why) {
+                       char *why) {
     bool words_only = wants_words_only(options);
-    int repeats = words_only ? 1 : SOURCE_MEASURE_REPEATS;
-    if (!source_measure_on(&out->result, source, options, repeats, progress, why))
+    struct engine_request request =
+        source_request(source, &options->request, words_only ? 1 : SOURCE_MEASURE_REPEATS);
+    request.wants_floors = !options->text_only;
+    if (!source_measure(&out->result, source, &request, why))
         return false;
     return words_only || !options->is_sweep ||
-           measure_sweep(&out->sweep, source, options, progress, why);
+           measure_sweep(&out->sweep, source, options->request.repeats, why);
 }
 
 static bool measure_all(struct measured *out, const struct options *options, char *why) {
     struct source source;
     struct progress progress = progress_start(options->is_quiet);
-    progress_say(&progress, "loading the model");
-    bool ok =
-        source_open(&source, options, why) && measure_on(out, &source, options, &progress, why);
+    bool ok = source_open(&source, &options->request, BACKEND_MARKS_ALL, &progress, why) &&
+              measure_on(out, &source, options, why);
     source_close(&source);
     if (ok && options->is_observer && !wants_words_only(options))
-        ok = observer_measure(&out->observer, options, &progress, why);
+        ok = observer_measure(&out->observer, &options->request, &progress, why);
     progress_clear(&progress);
     return ok;
 }

@@ -2,14 +2,10 @@
 // both; only what is said of their fits differs.
 #include "app/command/measure_sweep.h"
 
-#include "app/runs/prompt.h"
-#include "compute/base/progress.h"
-#include "compute/base/signals.h"
+#include "compute/base/num.h"
 #include "compute/base/why.h"
 
 #include <math.h>
-
-static const int64_t SWEEP_BUDGET_NS = INT64_C(20000000000);
 
 static double ms_of(double ns) {
     return ns / 1e6;
@@ -17,31 +13,15 @@ static double ms_of(double ns) {
 
 // --- Measuring ---
 
-// One token less than the context: the step at the longest length needs its place.
-static int longest_prompt(const struct source *source) {
+bool measure_sweep(struct sweep *out, struct source *source, int repeats, char why[256]) {
+    // The step at the longest length needs a place of its own in the context.
     int room = engine_context(source->engine) - 1;
-    int wanted =
-        source->prompt.count > MEASURE_SWEEP_LONGEST ? source->prompt.count : MEASURE_SWEEP_LONGEST;
-    int longest = room < wanted ? room : wanted;
-    return longest > 1 ? longest : 1;
-}
-
-bool measure_sweep(struct sweep *out, struct source *source, const struct options *options,
-                   struct progress *progress, char why[256]) {
-    struct prompt prompt = {0};
-    if (!prompt_of_length(&prompt, engine_tokenizer(source->engine), longest_prompt(source), why))
-        return false;
-    struct engine_sweep_request request = {
-        .prompt = prompt.ids,
-        .prompt_count = prompt.count,
-        .repeats = options->repeats > 0 ? options->repeats : MEASURE_SWEEP_REPEATS,
-        .budget_ns = SWEEP_BUDGET_NS,
-    };
-    bool ok = engine_start_sweep(source->engine, &request, why) &&
-              source_wait(source->engine, progress, why);
-    prompt_clear(&prompt);
-    return ok && (engine_sweep_points(source->engine, out) ||
-                  why_set(why, "the sweep ended without a point. Run it again."));
+    int longest = min_int(room, max_int(source->prompt.count, MEASURE_SWEEP_LONGEST));
+    return source_start_sweep(source, max_int(longest, 1),
+                              repeats > 0 ? repeats : MEASURE_SWEEP_REPEATS, why) &&
+           source_wait(source, NULL, why) &&
+           (engine_sweep_points(source->engine, out) ||
+            why_set(why, "the sweep ended without a point. Run it again."));
 }
 
 // --- For people ---

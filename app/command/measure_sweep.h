@@ -11,16 +11,14 @@
 #include <jansson.h>
 #include <stdio.h>
 
-struct progress;
-
 enum {
     MEASURE_SWEEP_LONGEST = 1024, // prompt tokens, if the prompt asked for is not longer
     MEASURE_SWEEP_REPEATS = 5,    // rounds over all lengths when none are asked for
 };
 
-// Measures and waits. False: the device failed, or asked to stop.
-bool measure_sweep(struct sweep *out, struct source *source, const struct options *options,
-                   struct progress *progress, char why[256]);
+// Measures and waits; `repeats` 0 = MEASURE_SWEEP_REPEATS. False: the device failed, or the
+// user asked to stop.
+bool measure_sweep(struct sweep *out, struct source *source, int repeats, char why[256]);
 
 // For people.
 void measure_sweep_print(FILE *out, const struct sweep *sweep);

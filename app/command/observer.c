@@ -4,15 +4,12 @@
 
 #include "app/runs/source.h"
 #include "compute/base/progress.h"
-#include "compute/base/signals.h"
 #include "compute/base/why.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 enum { TURN_REPEATS = 11 };
 
-static const struct timespec poll_pause = {.tv_nsec = 5000000};
 static const int64_t TURN_BUDGET_NS = INT64_C(400000000);
 
 static const enum backend_marks kinds[OBSERVER_KINDS] = {BACKEND_MARKS_NONE, BACKEND_MARKS_ENDS,
@@ -50,23 +47,7 @@ void observer_sum_up(struct observer *out, int64_t steps_ns[OBSERVER_KINDS][OBSE
 
 // --- Measuring ---
 
-static bool wait_for(struct engine *engine, char *why) {
-    struct engine_status status;
-    for (;;) {
-        engine_poll(engine, &status);
-        if (status.stage == ENGINE_DONE)
-            return true;
-        if (status.stage == ENGINE_FAILED)
-            return why_set(why, "%s", status.why);
-        if (signals_stop_asked()) {
-            engine_stop(engine);
-            return why_set(why, "stopped while measuring; nothing was written.");
-        }
-        nanosleep(&poll_pause, NULL);
-    }
-}
-
-static bool measure_turn(int64_t *step_ns, const struct source *source, char *why) {
+static bool measure_turn(int64_t *step_ns, struct source *source, char *why) {
     struct sweep sweep;
     // A step needs a place behind the prompt.
     int room = engine_context(source->engine) - 1;
@@ -78,7 +59,7 @@ static bool measure_turn(int64_t *step_ns, const struct source *source, char *wh
         .repeats = TURN_REPEATS,
         .budget_ns = TURN_BUDGET_NS,
     };
-    if (!engine_start_sweep(source->engine, &request, why) || !wait_for(source->engine, why))
+    if (!engine_start_sweep(source->engine, &request, why) || !source_wait(source, NULL, why))
         return false;
     if (!engine_sweep_points(source->engine, &sweep) || sweep.step_count < 1)
         return why_set(why, "no step could be measured. Take a shorter prompt.");
@@ -106,13 +87,13 @@ static bool take_turns(struct observer *out, struct source sources[OBSERVER_KIND
     return true;
 }
 
-bool observer_measure(struct observer *out, const struct options *options,
+bool observer_measure(struct observer *out, const struct run_request *request,
                       struct progress *progress, char why[256]) {
     struct source sources[OBSERVER_KINDS] = {{0}};
     *out = (struct observer){0};
     bool ok = true;
     for (int i = 0; i < OBSERVER_KINDS && ok; i++)
-        ok = source_open_with(&sources[i], options, kinds[i], why);
+        ok = source_open(&sources[i], request, kinds[i], NULL, why);
     ok = ok && take_turns(out, sources, progress, why);
     for (int i = 0; i < OBSERVER_KINDS; i++)
         source_close(&sources[i]);

@@ -5,7 +5,7 @@
 #ifndef APP_COMMAND_OBSERVER_H
 #define APP_COMMAND_OBSERVER_H
 
-#include "app/options/options.h"
+#include "app/runs/request.h"
 #include "compute/measure/measure.h"
 
 #include <jansson.h>
@@ -29,7 +29,7 @@ void observer_sum_up(struct observer *out, int64_t steps_ns[OBSERVER_KINDS][OBSE
                      int turns, int layers);
 
 // Opens the model three times and measures. False: one line.
-bool observer_measure(struct observer *out, const struct options *options,
+bool observer_measure(struct observer *out, const struct run_request *request,
                       struct progress *progress, char why[256]);
 
 void observer_print(FILE *out, const struct observer *observer);

@@ -3,8 +3,8 @@
 // same frame at the same moment, with a line of key hints.
 #include "app/command/record.h"
 
+#include "app/command/footage.h"
 #include "app/picture/frame.h"
-#include "app/runs/exhibit.h"
 #include "compute/base/num.h"
 #include "compute/base/progress.h"
 #include "compute/base/signals.h"
@@ -133,7 +133,7 @@ void record_still_name(char *out, size_t bytes, const struct run *run, int event
 
 struct recording {
     struct record_plan plan;
-    struct exhibit exhibit;  // owned
+    struct footage footage;  // owned
     struct text *text;       // owned
     struct surface *surface; // owned
     struct sink *sink;       // owned until closed
@@ -150,18 +150,18 @@ static void close_all(struct recording *recording) {
     sink_close(recording->sink, false, ignored);
     surface_destroy(recording->surface);
     text_destroy(recording->text);
-    exhibit_close(&recording->exhibit);
+    footage_close(&recording->footage);
     free(recording->frame);
 }
 
 // A chapter with steps of its own is recorded as one still for each step.
 static bool has_own_steps(const struct recording *recording) {
-    const struct lesson *lesson = recording->exhibit.lesson;
+    const struct lesson *lesson = recording->footage.lesson;
     return lesson && !lesson_follows_run(lesson, recording->stage.place.chapter);
 }
 
 static bool check_chapter(struct recording *recording, const struct options *options, char *why) {
-    const struct lesson *lesson = recording->exhibit.lesson;
+    const struct lesson *lesson = recording->footage.lesson;
     if (!lesson)
         return true;
     recording->stage.place.chapter = options->chapter ? options->chapter - 1 : 0;
@@ -189,20 +189,20 @@ static bool open_all(struct recording *recording, const struct options *options,
               surface_create(&recording->surface, plan->width_px, plan->height_px, recording->text,
                              why) &&
               sink_open(&recording->sink, options->operand, &sink, why) &&
-              exhibit_open(&recording->exhibit, options, why) &&
+              footage_open(&recording->footage, options, why) &&
               check_chapter(recording, options, why) &&
-              record_plan_moments(plan, options, recording->exhibit.run, why);
+              record_plan_moments(plan, options, recording->footage.run, why);
     if (ok && has_own_steps(recording) && plan->kind == RECORD_STILLS) {
         plan->first_event = 0;
-        plan->frame_count = lesson_steps(recording->exhibit.lesson, recording->stage.place.chapter,
-                                         recording->exhibit.run);
+        plan->frame_count = lesson_steps(recording->footage.lesson, recording->stage.place.chapter,
+                                         recording->footage.run);
     }
     return ok;
 }
 
 // What a window with these options would begin with.
 static void set_stage(struct recording *recording, const struct options *options) {
-    const struct run_info *info = &recording->exhibit.run->info;
+    const struct run_info *info = &recording->footage.run->info;
     struct stage_state stage = {
         .playhead = {.rate = recording->plan.rate},
         .landed_ns = INT64_MIN,
@@ -222,21 +222,21 @@ static void set_stage(struct recording *recording, const struct options *options
 }
 
 // The sliders reach as far as lengths were measured, and at least to the run's own.
-static void put_lengths(struct at_hand *at, const struct exhibit *exhibit) {
-    const struct run_info *info = &exhibit->run->info;
-    int sweep_prompt = exhibit->work.longest;
+static void put_lengths(struct at_hand *at, const struct footage *footage) {
+    const struct run_info *info = &footage->run->info;
+    int sweep_prompt = footage->work.longest;
     int sweep_answer = sweep_prompt > 0 ? SOURCE_ANSWER_LIMIT : 0; // the map's other side
     at->longest_prompt =
-        max_int(max_int(exhibit->longest_prompt, sweep_prompt), info->prompt_tokens);
+        max_int(max_int(footage->longest_prompt, sweep_prompt), info->prompt_tokens);
     at->longest_answer =
-        max_int(max_int(exhibit->longest_answer, sweep_answer), info->answer_limit);
+        max_int(max_int(footage->longest_answer, sweep_answer), info->answer_limit);
     at->can_move = true;
 }
 
 static void compose(struct recording *recording, int64_t t_ns) {
-    const struct exhibit *exhibit = &recording->exhibit;
-    bool has_engine = exhibit->longest_prompt > 0; // else the run comes from a file or a rule
-    struct at_hand at = labwork_at_hand(&exhibit->work, exhibit->run, exhibit->lesson, has_engine);
+    const struct footage *footage = &recording->footage;
+    bool has_engine = footage->longest_prompt > 0; // else the run comes from a file or a rule
+    struct at_hand at = labwork_at_hand(&footage->work, footage->run, footage->lesson, has_engine);
     struct frame_target target = {
         .width_px = recording->plan.width_px,
         .height_px = recording->plan.height_px,
@@ -244,7 +244,7 @@ static void compose(struct recording *recording, int64_t t_ns) {
         .text = recording->text,
     };
     at.t_ns = t_ns;
-    put_lengths(&at, exhibit);
+    put_lengths(&at, footage);
     frame_compose(recording->frame, &at, &recording->stage, &target);
 }
 
@@ -274,7 +274,7 @@ static bool put_frame(struct recording *recording, const char *name, char *why) 
 // Frame `n` of the plan: here the three kinds differ.
 static bool record_frame(struct recording *recording, int64_t n, char *why) {
     const struct record_plan *plan = &recording->plan;
-    const struct run *run = recording->exhibit.run;
+    const struct run *run = recording->footage.run;
     struct stage_state *stage = &recording->stage;
     char name[96] = "";
     int64_t t_ns = plan->last_ns;
@@ -282,7 +282,7 @@ static bool record_frame(struct recording *recording, int64_t n, char *why) {
         t_ns = playhead_frame_ns(plan->rate, plan->first_ns, n, plan->fps_num, plan->fps_den);
     } else if (plan->kind == RECORD_STILLS && has_own_steps(recording)) {
         stage->place.step = (int)n;
-        stage->landed_ns = t_ns = lesson_step_ns(recording->exhibit.lesson, stage->place, run);
+        stage->landed_ns = t_ns = lesson_step_ns(recording->footage.lesson, stage->place, run);
         snprintf(name, sizeof name, "chapter-%d-step-%d", stage->place.chapter + 1, (int)n + 1);
     } else if (plan->kind == RECORD_STILLS) {
         int event = plan->first_event + (int)n;

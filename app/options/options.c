@@ -45,40 +45,41 @@ static bool is_device(const char *text) {
 }
 
 static const struct option_row rows[] = {
-    {"device", OPTION_TEXT, MEASURES | COMMON, FIELD(device), .help = "where the model runs",
-     .value = "auto|cpu|cuda[:N]", .accepts = is_device, .allowed = "auto, cpu, cuda or cuda:N"},
-    {"model", OPTION_TEXT, MEASURES | COMMON, FIELD(model_path),
+    {"device", OPTION_TEXT, MEASURES | COMMON, FIELD(request.device),
+     .help = "where the model runs", .value = "auto|cpu|cuda[:N]", .accepts = is_device,
+     .allowed = "auto, cpu, cuda or cuda:N"},
+    {"model", OPTION_TEXT, MEASURES | COMMON, FIELD(request.model_path),
      .help = "a model instead of the bundled one", .value = "FILE.gguf"},
-    {"shape", OPTION_TEXT, MEASURES | COMMON, FIELD(shape),
+    {"shape", OPTION_TEXT, MEASURES | COMMON, FIELD(request.shape),
      .help = "random weights, as many as llama-3-8b ...", .value = "NAME"},
-    {"weights", OPTION_CHOICE, MEASURES, FIELD(weights), .help = "how --shape stores its numbers",
-     .choices = weights_names, .min = WEIGHTS_F16},
-    {"prompt", OPTION_TEXT, MEASURES | COMMON, FIELD(prompt), .help = "what is asked",
+    {"weights", OPTION_CHOICE, MEASURES, FIELD(request.weights),
+     .help = "how --shape stores its numbers", .choices = weights_names, .min = WEIGHTS_F16},
+    {"prompt", OPTION_TEXT, MEASURES | COMMON, FIELD(request.prompt), .help = "what is asked",
      .value = "TEXT"},
-    {"prompt-file", OPTION_TEXT, MEASURES, FIELD(prompt_file),
+    {"prompt-file", OPTION_TEXT, MEASURES, FIELD(request.prompt_file),
      .help = "the prompt from a file, - from stdin", .value = "FILE"},
-    {"prompt-tokens", OPTION_INT, MEASURES | COMMON, FIELD(prompt_tokens),
+    {"prompt-tokens", OPTION_INT, MEASURES | COMMON, FIELD(request.prompt_tokens),
      .help = "a prompt of exactly N tokens", .value = "N", .min = 1, .max = MAX_TOKENS},
-    {"answer-tokens", OPTION_INT, MEASURES | COMMON, FIELD(answer_tokens),
+    {"answer-tokens", OPTION_INT, MEASURES | COMMON, FIELD(request.answer_tokens),
      .help = "exactly N answer tokens", .value = "N", .min = 1, .max = MAX_TOKENS},
-    {"seed", OPTION_SEED, MEASURES, FIELD(seed), .help = "for the sampler and a shape's weights",
-     .value = "N"},
-    {"temperature", OPTION_REAL, MEASURES, FIELD(temperature),
+    {"seed", OPTION_SEED, MEASURES, FIELD(request.seed),
+     .help = "for the sampler and a shape's weights", .value = "N"},
+    {"temperature", OPTION_REAL, MEASURES, FIELD(request.temperature),
      .help = "0 (default) takes the likeliest token", .value = "X", .max = 10000},
-    {"top-p", OPTION_REAL, MEASURES, FIELD(top_p_unit),
+    {"top-p", OPTION_REAL, MEASURES, FIELD(request.top_p_unit),
      .help = "sample from this share of likelihood", .value = "X", .min = 1, .max = 1000},
-    {"threads", OPTION_INT, MEASURES, FIELD(threads), .help = "default: physical cores",
+    {"threads", OPTION_INT, MEASURES, FIELD(request.threads), .help = "default: physical cores",
      .value = "N", .min = 1, .max = 1024},
-    {"repeats", OPTION_INT, MEASURES, FIELD(repeats), .help = "warm runs that count", .value = "N",
-     .min = 1, .max = MEASURE_MAX_REPEATS},
-    {"run", OPTION_TEXT, SHOWS | COMMON, FIELD(run_path), .help = "replay a saved run",
+    {"repeats", OPTION_INT, MEASURES, FIELD(request.repeats), .help = "warm runs that count",
+     .value = "N", .min = 1, .max = MEASURE_MAX_REPEATS},
+    {"run", OPTION_TEXT, SHOWS | COMMON, FIELD(request.run_path), .help = "replay a saved run",
      .value = "FILE"},
-    {"clock", OPTION_CHOICE, SHOWS | COMMON, FIELD(clock), .help = "this machine, or lesson units",
-     .choices = clock_names},
-    {"schedule", OPTION_TEXT, SHOWS | COMMON, FIELD(schedule),
+    {"clock", OPTION_CHOICE, SHOWS | COMMON, FIELD(request.clock),
+     .help = "this machine, or lesson units", .choices = clock_names},
+    {"schedule", OPTION_TEXT, SHOWS | COMMON, FIELD(request.schedule),
      .help = "lesson: module-7, stage-0 or a file", .value = "NAME|FILE"},
-    {"counting", OPTION_CHOICE, SHOWS, FIELD(counting), .help = "who pays for the first token",
-     .choices = counting_names, .min = COUNTING_ENGINE},
+    {"counting", OPTION_CHOICE, SHOWS, FIELD(request.counting),
+     .help = "who pays for the first token", .choices = counting_names, .min = COUNTING_ENGINE},
     {"mode", OPTION_CHOICE, DRAWS | COMMON, FIELD(mode), .help = "what is shown beside the stage",
      .choices = mode_names},
     {"lesson", OPTION_TEXT, SHOWS | COMMON, FIELD(lesson_path), .help = "a lesson file of your own",
@@ -157,8 +158,8 @@ enum { MODE_OPTIONS = sizeof mode_options / sizeof mode_options[0] };
 // prompt and answer, but can be stretched to other lengths.
 static const char *measuring_option(const struct argparse *args, bool with_lengths) {
     for (int i = 0; i < options_table.row_count; i++) {
-        bool is_length =
-            rows[i].offset == FIELD(prompt_tokens) || rows[i].offset == FIELD(answer_tokens);
+        bool is_length = rows[i].offset == FIELD(request.prompt_tokens) ||
+                         rows[i].offset == FIELD(request.answer_tokens);
         if (args->given[i] && (rows[i].commands & MEASURES) == MEASURES &&
             (with_lengths || !is_length))
             return rows[i].name;
@@ -173,15 +174,15 @@ static bool check_sources(const struct argparse *args, struct options *options, 
     options->is_clock_given = argparse_given(args, "clock") || argparse_given(args, "schedule") ||
                               argparse_given(args, "run") || strict;
     if (argparse_given(args, "schedule") && !argparse_given(args, "clock"))
-        options->clock = CLOCK_LESSON;
+        options->request.clock = CLOCK_LESSON;
     // The window can swap clocks while it runs (key U); a film cannot.
-    bool is_lesson = !is_play && options->clock == CLOCK_LESSON;
+    bool is_lesson = !is_play && options->request.clock == CLOCK_LESSON;
     if (!is_play && argparse_given(args, "schedule") && !is_lesson)
         return why_set(why, "--schedule belongs to --clock lesson. Leave one of them out.");
-    if (options->run_path && is_lesson)
+    if (options->request.run_path && is_lesson)
         return why_set(why, "--run replays a saved run, and the lesson clock makes its own. "
                             "Leave one of them out.");
-    if (options->run_path && any)
+    if (options->request.run_path && any)
         return why_set(why,
                        "--run replays a saved run, so there is no --%s to choose. Leave "
                        "one of them out.",
@@ -267,10 +268,7 @@ static bool finish(const struct argparse *args, struct options *options, char *w
 bool options_parse(struct options *out, int argc, char **argv, char why[256]) {
     *out = (struct options){
         .command = COMMAND_PLAY,
-        .device = "auto",
-        .seed = 1,
-        .top_p_unit = 1.0f,
-        .schedule = "module-7",
+        .request = {.device = "auto", .seed = 1, .top_p_unit = 1.0f, .schedule = "module-7"},
         .language = "en",
         .theme = THEME_DARK,
         .display = -1,

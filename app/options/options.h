@@ -5,6 +5,7 @@
 #define APP_OPTIONS_OPTIONS_H
 
 #include "app/options/argparse.h"
+#include "app/runs/request.h"
 #include "app/state/choices.h"
 #include "app/state/playhead.h"
 #include "render/paint/theme.h"
@@ -34,25 +35,9 @@ struct options {
     enum command help_for; // COMMAND_HELP: whose help; COMMAND_HELP itself: the whole program's
     const char *operand;   // record: OUT; inspect: FILE
 
-    // What is run.
-    const char *device;     // "auto", "cpu", "cuda" or "cuda:N"
-    const char *model_path; // NULL = the bundled model
-    const char *shape;      // NULL = none; a preset of compute/model/shape.h instead of a model
-    enum weights_choice weights; // of the shape
-    const char *prompt;          // NULL = the default prompt
-    const char *prompt_file;     // NULL = none; "-" = standard input
-    int prompt_tokens;           // 0 = as the prompt has
-    int answer_tokens;           // 0 = to the end token
-    uint64_t seed;
-    float temperature, top_p_unit;
-    int threads; // 0 = physical cores
-    int repeats; // 0 = the command's default
+    struct run_request request;
 
     // What is shown.
-    const char *run_path; // --run: replay
-    enum clock_choice clock;
-    const char *schedule; // "module-7", "stage-0" or a file
-    enum counting_choice counting;
     enum mode_choice mode;
     enum theme_id theme; // THEME_PROJECTOR with --projector unless a theme was given
     bool is_calm;        // reduced motion

@@ -8,7 +8,6 @@
 #include <string.h>
 
 enum { SWEEP_REPEATS = 5, UNCACHED_REPEATS = 3 };
-#define SWEEP_BUDGET_NS INT64_C(20000000000)
 #define UNCACHED_BUDGET_NS INT64_C(3000000000)
 #define FLOORS_BUDGET_NS INT64_C(200000000)
 
@@ -69,41 +68,16 @@ static int longest_prompt(const struct source *source) {
     return room < 1024 ? room : 1024;
 }
 
-static bool start_sweep(struct labwork *work, struct source *source, const struct options *options,
-                        char *why) {
-    struct prompt prompt = {0};
-    int longest = longest_prompt(source);
-    work->longest = longest;
-    if (!prompt_of_length(&prompt, engine_tokenizer(source->engine), longest, why))
-        return false;
-    struct engine_sweep_request request = {
-        .prompt = prompt.ids,
-        .prompt_count = prompt.count,
-        .repeats = SWEEP_REPEATS,
-        .budget_ns = SWEEP_BUDGET_NS,
-    };
-    (void)options;
-    bool ok = engine_start_sweep(source->engine, &request, why);
-    prompt_clear(&prompt);
-    return ok;
-}
-
-static bool start_floors(struct labwork *work, struct source *source, const struct options *options,
+// Starts the same answer again: for the device's rates, or without a KV cache.
+static bool start_answer(struct source *source, const struct run_request *request, unsigned bit,
                          char *why) {
-    (void)work;
-    struct engine_request request = source_request(source, options, MEASURE_MIN_REPEATS);
-    request.budget_ns = FLOORS_BUDGET_NS;
-    request.wants_floors = true;
-    return engine_start(source->engine, &request, why);
-}
-
-static bool start_uncached(struct labwork *work, struct source *source,
-                           const struct options *options, char *why) {
-    (void)work;
-    struct engine_request request = source_request(source, options, UNCACHED_REPEATS);
-    request.budget_ns = UNCACHED_BUDGET_NS;
-    request.without_cache = true;
-    return engine_start(source->engine, &request, why);
+    bool is_floors = bit == LABWORK_FLOORS;
+    struct engine_request wanted =
+        source_request(source, request, is_floors ? MEASURE_MIN_REPEATS : UNCACHED_REPEATS);
+    wanted.budget_ns = is_floors ? FLOORS_BUDGET_NS : UNCACHED_BUDGET_NS;
+    wanted.wants_floors = is_floors;
+    wanted.without_cache = !is_floors;
+    return engine_start(source->engine, &wanted, why);
 }
 
 static unsigned missing(const struct labwork *work) {
@@ -114,25 +88,22 @@ static unsigned missing(const struct labwork *work) {
     return bits & ~work->given_up;
 }
 
-void labwork_start(struct labwork *work, struct source *source, const struct options *options,
+void labwork_start(struct labwork *work, struct source *source, const struct run_request *request,
                    unsigned wants) {
-    static const struct {
-        unsigned bit;
-        bool (*start)(struct labwork *work, struct source *source, const struct options *options,
-                      char *why);
-    } jobs[] = {
-        {LABWORK_FLOORS, start_floors},
-        {LABWORK_UNCACHED, start_uncached},
-        {LABWORK_SWEEP, start_sweep},
-    };
+    static const unsigned order[] = {LABWORK_FLOORS, LABWORK_UNCACHED, LABWORK_SWEEP};
     wants &= missing(work);
-    for (size_t i = 0; i < sizeof jobs / sizeof jobs[0] && !work->doing; i++) {
-        if (!(wants & jobs[i].bit))
+    for (size_t i = 0; i < sizeof order / sizeof order[0] && !work->doing; i++) {
+        if (!(wants & order[i]))
             continue;
-        if (jobs[i].start(work, source, options, work->trouble))
-            work->doing = jobs[i].bit;
+        if (order[i] == LABWORK_SWEEP)
+            work->longest = longest_prompt(source);
+        bool ok = order[i] == LABWORK_SWEEP
+                      ? source_start_sweep(source, work->longest, SWEEP_REPEATS, work->trouble)
+                      : start_answer(source, request, order[i], work->trouble);
+        if (ok)
+            work->doing = order[i];
         else
-            work->given_up |= jobs[i].bit;
+            work->given_up |= order[i];
     }
 }
 

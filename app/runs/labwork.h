@@ -44,9 +44,9 @@ void labwork_take(struct labwork *work, const struct runfile_extras *extras);
 // What a page of Lab needs.
 unsigned labwork_wants(int page);
 
-// Starts the first of `wants` that is missing. The engine must be idle. `options` are
-// those of the run shown: what is measured without a cache is the same answer.
-void labwork_start(struct labwork *work, struct source *source, const struct options *options,
+// Starts the first of `wants` that is missing. The engine must be idle. `request` is that of
+// the run shown: what is measured without a cache is the same answer.
+void labwork_start(struct labwork *work, struct source *source, const struct run_request *request,
                    unsigned wants);
 
 // Takes what the engine has by now. True: something changed.

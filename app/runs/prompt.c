@@ -6,6 +6,7 @@
 #include "compute/run/run.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,24 +196,24 @@ static bool check_count(struct prompt *prompt, int tokens, char *why) {
                    count, tokens, tokens);
 }
 
-bool prompt_from_options(struct prompt *out, const struct tokenizer *tokenizer,
-                         const struct options *options, char why[256]) {
-    if (options->prompt)
-        return prompt_from_text(out, tokenizer, options->prompt, strlen(options->prompt), why) &&
-               check_count(out, options->prompt_tokens, why);
-    if (!options->prompt_file && options->prompt_tokens > 0)
-        return prompt_of_length(out, tokenizer, options->prompt_tokens, why);
-    if (!options->prompt_file)
+bool prompt_from_request(struct prompt *out, const struct tokenizer *tokenizer,
+                         const struct run_request *request, char why[256]) {
+    if (request->prompt)
+        return prompt_from_text(out, tokenizer, request->prompt, strlen(request->prompt), why) &&
+               check_count(out, request->prompt_tokens, why);
+    if (!request->prompt_file && request->prompt_tokens > 0)
+        return prompt_of_length(out, tokenizer, request->prompt_tokens, why);
+    if (!request->prompt_file)
         return prompt_from_text(out, tokenizer, PROMPT_DEFAULT, strlen(PROMPT_DEFAULT), why);
     size_t bytes = 0;
-    char *text = read_text(options->prompt_file, &bytes, why);
+    char *text = read_text(request->prompt_file, &bytes, why);
     if (!text)
         return false;
     // The line end that closes a text file is not part of the question.
     while (bytes && (text[bytes - 1] == '\n' || text[bytes - 1] == '\r'))
         bytes--;
     bool ok = prompt_from_text(out, tokenizer, text, bytes, why) &&
-              check_count(out, options->prompt_tokens, why);
+              check_count(out, request->prompt_tokens, why);
     free(text);
     return ok;
 }

@@ -5,8 +5,11 @@
 #ifndef APP_RUNS_PROMPT_H
 #define APP_RUNS_PROMPT_H
 
-#include "app/options/options.h"
+#include "app/runs/request.h"
 #include "compute/model/tokenizer.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 #define PROMPT_INSTRUCTION "You are a support agent. Answer from the policy."
 #define PROMPT_QUESTION "Where is my parcel?"
@@ -17,10 +20,10 @@ struct prompt {
     int count;    // >= 1
 };
 
-// What the options ask for. Reads --prompt-file and, for a built prompt, the
-// asset model/policy.txt. Owner: prompt_clear.
-bool prompt_from_options(struct prompt *out, const struct tokenizer *tokenizer,
-                         const struct options *options, char why[256]);
+// What the request asks for. Reads its prompt file and, for a built prompt, the asset
+// model/policy.txt. Owner: prompt_clear.
+bool prompt_from_request(struct prompt *out, const struct tokenizer *tokenizer,
+                         const struct run_request *request, char why[256]);
 
 // The ids of a text, begin token included where the model has one.
 bool prompt_from_text(struct prompt *out, const struct tokenizer *tokenizer, const char *text,

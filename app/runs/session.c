@@ -24,7 +24,7 @@ enum opening { OPENING_NOT, OPENING_RUNS, OPENING_DONE, OPENING_FAILED };
 
 struct session {
     // set once at open
-    struct options options;
+    struct run_request request; // the user's own; its prompt changes with session_measure_text
     void (*wake)(void *context);
     void *wake_context;
     bool is_replay, is_saved_lesson;
@@ -39,8 +39,7 @@ struct session {
     // the window thread's
     struct run *runs[2][2]; // [clock][counting], NULL = not made yet
     struct run *before;     // a copy of the measured run before, NULL = none
-    struct options asked;   // what the measured run was asked with
-    char *own_prompt;       // the text of asked.prompt, owned
+    char *own_prompt;       // the text of request.prompt if it was typed, owned
     struct labwork work;
     unsigned wants;      // LABWORK_ bits
     struct run *waiting; // the prompt alone, while nothing is measured
@@ -99,7 +98,8 @@ static void put_measured(struct session *session, struct run *run) {
 
 static void *open_source(void *context) {
     struct session *session = context;
-    bool ok = source_open(&session->source, &session->options, session->opening_why);
+    bool ok = source_open(&session->source, &session->request, BACKEND_MARKS_ALL, NULL,
+                          session->opening_why);
     atomic_store(&session->opening, ok ? OPENING_DONE : OPENING_FAILED);
     session->wake(session->wake_context);
     return NULL;
@@ -120,11 +120,11 @@ static void start_opening(struct session *session) {
 
 // The user's own files first: what is wrong with them ends the start.
 static bool load_files(struct session *session, char why[256]) {
-    const struct options *options = &session->options;
+    const struct run_request *request = &session->request;
     struct runfile_extras extras;
     struct run *run = NULL;
-    if (options->run_path) {
-        if (!source_replay(&run, &extras, options, why))
+    if (request->run_path) {
+        if (!source_replay(&run, &extras, request->run_path, why))
             return false;
         labwork_take(&session->work, &extras);
         run->info.answer_limit = run->answer_count;
@@ -135,27 +135,23 @@ static bool load_files(struct session *session, char why[256]) {
     if (session->is_saved_lesson)
         return true;
     char lesson_why[256];
-    if (source_lesson(&session->runs[CLOCK_LESSON][RUN_CHARGED], options, COUNTING_LESSON,
+    if (source_lesson(&session->runs[CLOCK_LESSON][RUN_CHARGED], request, COUNTING_LESSON,
                       lesson_why))
         return true;
     // Without its lessons the program still measures.
-    return options->clock == CLOCK_MEASURED || why_set(why, "%s", lesson_why);
+    return request->clock == CLOCK_MEASURED || why_set(why, "%s", lesson_why);
 }
 
-bool session_open(struct session **out, const struct options *options, void (*wake)(void *context),
-                  void *wake_context, char why[256]) {
+bool session_open(struct session **out, const struct run_request *request,
+                  void (*wake)(void *context), void *wake_context, char why[256]) {
     *out = NULL;
     struct session *session = calloc(1, sizeof *session);
     if (!session)
         return why_set(why, "out of memory. Close other programs and try again.");
-    session->options = *options;
-    session->asked = *options;
+    session->request = *request;
     session->wake = wake;
     session->wake_context = wake_context;
-    bool ok = load_files(session, why);
-    if (ok && options->compare_path)
-        ok = labwork_load_kept(&session->work, options->compare_path, why);
-    if (!ok) {
+    if (!load_files(session, why)) {
         session_close(session);
         return false;
     }
@@ -210,16 +206,15 @@ static bool make_waiting(struct session *session, const struct prompt *prompt, i
     return true;
 }
 
-static bool start_measuring(struct session *session, const struct options *options, int64_t wall_ns,
-                            char why[256]) {
+static bool start_measuring(struct session *session, int64_t wall_ns, char why[256]) {
     struct source *source = &session->source;
-    struct engine_request request = source_request(source, options, SOURCE_SHOW_REPEATS);
-    request.budget_ns = MEASURE_BUDGET_NS;
-    request.settle_ns = session->has_settled ? 0 : MEASURE_SETTLE_NS;
+    struct engine_request wanted = source_request(source, &session->request, SOURCE_SHOW_REPEATS);
+    wanted.budget_ns = MEASURE_BUDGET_NS;
+    wanted.settle_ns = session->has_settled ? 0 : MEASURE_SETTLE_NS;
     session->has_settled = true;
-    int answers = options->answer_tokens ? options->answer_tokens : GUESSED_ANSWER;
+    int answers = source->answer_tokens ? source->answer_tokens : GUESSED_ANSWER;
     engine_on_change(source->engine, session->wake, session->wake_context);
-    bool ok = engine_start(source->engine, &request, why);
+    bool ok = engine_start(source->engine, &wanted, why);
     if (ok && !session_has_measured(session))
         ok = make_waiting(session, &source->prompt, answers, why);
     session->is_measuring = ok;
@@ -228,50 +223,47 @@ static bool start_measuring(struct session *session, const struct options *optio
     return ok;
 }
 
-static bool measure_as(struct session *session, const struct options *options, int64_t wall_ns,
+static bool measure_as(struct session *session, const struct run_request *request, int64_t wall_ns,
                        char why[256]) {
     if (!engine_is_there(session))
         return why_set(why, "there is no model to measure here");
     labwork_interrupt(&session->work);
     engine_stop(session->source.engine);
-    if (!source_change_prompt(&session->source, options, why) ||
-        !start_measuring(session, options, wall_ns, why))
-        return false;
-    session->asked = *options;
-    return true;
+    return source_change_prompt(&session->source, request, why) &&
+           start_measuring(session, wall_ns, why);
 }
 
 bool session_measure(struct session *session, int prompt_tokens, int answer_tokens, int64_t wall_ns,
                      char why[256]) {
-    struct options options = session->options;
+    struct run_request request = session->request;
     if (prompt_tokens) {
-        options.prompt = NULL;
-        options.prompt_file = NULL;
-        options.prompt_tokens = prompt_tokens;
+        request.prompt = NULL;
+        request.prompt_file = NULL;
+        request.prompt_tokens = prompt_tokens;
     }
-    options.answer_tokens = answer_tokens;
-    return measure_as(session, &options, wall_ns, why);
+    request.answer_tokens = answer_tokens;
+    return measure_as(session, &request, wall_ns, why);
 }
 
 bool session_measure_text(struct session *session, const char *text, int answer_tokens,
                           int64_t wall_ns, char why[256]) {
-    struct options options = session->options;
+    struct run_request request = session->request;
     char *copy = strdup(text);
     if (!copy)
         return why_set(why, "out of memory. Close other programs and try again.");
-    options.prompt = copy;
-    options.prompt_file = NULL;
-    options.prompt_tokens = 0;
-    options.answer_tokens = answer_tokens;
-    if (!measure_as(session, &options, wall_ns, why)) {
+    request.prompt = copy;
+    request.prompt_file = NULL;
+    request.prompt_tokens = 0;
+    request.answer_tokens = answer_tokens;
+    if (!measure_as(session, &request, wall_ns, why)) {
         free(copy);
         return false;
     }
     free(session->own_prompt);
     session->own_prompt = copy;
-    session->options.prompt = copy; // "measure again" means this one from now on
-    session->options.prompt_file = NULL;
-    session->options.prompt_tokens = 0;
+    session->request.prompt = copy; // "measure again" means this one from now on
+    session->request.prompt_file = NULL;
+    session->request.prompt_tokens = 0;
     return true;
 }
 
@@ -290,13 +282,13 @@ bool session_model(struct session *session, int prompt_tokens, int answer_tokens
 
 bool session_schedule(struct session *session, int prompt_tokens, int answer_tokens,
                       char why[256]) {
-    struct options options = session->options;
+    struct run_request request = session->request;
     struct run *run = NULL;
     if (session->is_saved_lesson)
         return why_set(why, "this lesson is a saved run: its lengths are what they are");
-    options.prompt_tokens = prompt_tokens;
-    options.answer_tokens = answer_tokens;
-    if (!source_lesson(&run, &options, COUNTING_LESSON, why))
+    request.prompt_tokens = prompt_tokens;
+    request.answer_tokens = answer_tokens;
+    if (!source_lesson(&run, &request, COUNTING_LESSON, why))
         return false;
     for (int i = 0; i < 2; i++) {
         retire(session, session->runs[CLOCK_LESSON][i]);
@@ -308,6 +300,10 @@ bool session_schedule(struct session *session, int prompt_tokens, int answer_tok
 
 void session_want(struct session *session, unsigned wants) {
     session->wants = wants;
+}
+
+bool session_compare(struct session *session, const char *path, char why[256]) {
+    return labwork_load_kept(&session->work, path, why);
 }
 
 bool session_keep(struct session *session, const struct run *run, char why[256]) {
@@ -388,7 +384,7 @@ static bool poll_labwork(struct session *session) {
         return has_news;
     }
     if (session_has_measured(session))
-        labwork_start(work, &session->source, &session->asked, session->wants);
+        labwork_start(work, &session->source, &session->request, session->wants);
     return work->doing != 0;
 }
 
@@ -401,7 +397,7 @@ bool session_poll(struct session *session, int64_t wall_ns, bool wants_live) {
         if (opening == OPENING_FAILED)
             snprintf(session->failure, sizeof session->failure, "%s", session->opening_why);
         else
-            start_measuring(session, &session->options, wall_ns, session->failure);
+            start_measuring(session, wall_ns, session->failure);
         return true;
     }
     if (session->is_measuring)
@@ -444,9 +440,9 @@ struct session_show session_show(struct session *session, enum clock_choice cloc
 }
 
 enum run_counting session_default_counting(const struct session *session, enum clock_choice clock) {
-    if (session->options.counting == COUNTING_ENGINE)
+    if (session->request.counting == COUNTING_ENGINE)
         return RUN_ENGINE;
-    if (session->options.counting == COUNTING_LESSON)
+    if (session->request.counting == COUNTING_LESSON)
         return RUN_CHARGED;
     if (session->runs[clock][RUN_CHARGED])
         return RUN_CHARGED;

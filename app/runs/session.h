@@ -4,8 +4,8 @@
 #ifndef APP_RUNS_SESSION_H
 #define APP_RUNS_SESSION_H
 
-#include "app/options/options.h"
 #include "app/runs/labwork.h"
+#include "app/runs/request.h"
 #include "compute/run/run.h"
 
 struct session;
@@ -21,8 +21,8 @@ struct session_show {
 // Reads a run file or schedule at once (errors here are the user's: false with
 // `why`); the model opens in the background when the measured clock is first asked
 // for. `wake` is called from other threads whenever session_poll has news.
-bool session_open(struct session **out, const struct options *options, void (*wake)(void *context),
-                  void *wake_context, char why[256]);
+bool session_open(struct session **out, const struct run_request *request,
+                  void (*wake)(void *context), void *wake_context, char why[256]);
 void session_close(struct session *session); // NULL is fine
 
 // Once a turn: takes what the worker finished. True: what session_show gives may
@@ -57,7 +57,8 @@ bool session_schedule(struct session *session, int prompt_tokens, int answer_tok
 // has nothing else to do; 0 = nothing more.
 void session_want(struct session *session, unsigned wants);
 
-// Keeps the measured run on screen to compare with.
+// Takes a run to compare with: a saved one, or the measured one on screen.
+bool session_compare(struct session *session, const char *path, char why[256]);
 bool session_keep(struct session *session, const struct run *run, char why[256]);
 
 // Valid until the next session_poll.

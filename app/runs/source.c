@@ -2,12 +2,14 @@
 #include "app/runs/source.h"
 
 #include "compute/base/assets.h"
+#include "compute/base/num.h"
 #include "compute/base/progress.h"
 #include "compute/base/signals.h"
 #include "compute/base/why.h"
 #include "compute/file/runfile.h"
 #include "compute/file/schedule.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -48,25 +50,25 @@ static enum gguf_tensor_type weights_type(enum weights_choice choice) {
     return types[choice];
 }
 
-static bool open_engine(struct source *source, const struct options *options, int context,
+static bool open_engine(struct source *source, const struct run_request *request, int context,
                         char *why) {
     char bundled[ASSETS_PATH_BYTES], script[SCRIPT_BYTES];
     struct engine_opts opts = {
-        .device = options->device,
-        .model_path = options->model_path,
-        .bundled = !options->model_path,
-        .shape = options->shape,
+        .device = request->device,
+        .model_path = request->model_path,
+        .bundled = !request->model_path,
+        .shape = request->shape,
         .script = script,
-        .shape_type = weights_type(options->weights),
-        .shape_seed = options->seed,
-        .threads = options->threads,
+        .shape_type = weights_type(request->weights),
+        .shape_seed = request->seed,
+        .threads = request->threads,
         .context = context,
         .marks = source->marks,
     };
-    if (options->weights != WEIGHTS_DEFAULT && !options->shape)
+    if (request->weights != WEIGHTS_DEFAULT && !request->shape)
         return why_set(why, "--weights is how --shape stores its numbers, and a file has them "
                             "stored. Leave it out, or add --shape llama-3.2-1b.");
-    if (options->shape && !read_script(script, why))
+    if (request->shape && !read_script(script, why))
         return false;
     if (opts.bundled) {
         if (!assets_find(bundled, "model/tokendrip.gguf", why))
@@ -77,18 +79,19 @@ static bool open_engine(struct source *source, const struct options *options, in
 }
 
 // Tokens of context that the request needs at least.
-static int context_needed(const struct source *source, const struct options *options) {
-    int answer = options->answer_tokens > 0 ? options->answer_tokens : 1;
+static int context_needed(const struct source *source, const struct run_request *request) {
+    int answer = request->answer_tokens > 0 ? request->answer_tokens : 1;
     return source->prompt.count + answer;
 }
 
-static bool refuse_length(const struct source *source, const struct options *options, char *why) {
+static bool refuse_length(const struct source *source, const struct run_request *request,
+                          char *why) {
     int context = engine_context(source->engine);
-    if (options->answer_tokens > 0 && context > source->prompt.count)
+    if (request->answer_tokens > 0 && context > source->prompt.count)
         return why_set(why,
                        "a prompt of %d and an answer of %d tokens pass the model's limit of %d. "
                        "Take --answer-tokens %d or fewer.",
-                       source->prompt.count, options->answer_tokens, context,
+                       source->prompt.count, request->answer_tokens, context,
                        context - source->prompt.count);
     return why_set(why,
                    "a prompt of %d tokens leaves no room for an answer within the model's "
@@ -98,62 +101,60 @@ static bool refuse_length(const struct source *source, const struct options *opt
 
 // Opens with the usual context, and once more with a longer one if the prompt
 // turns out to need it: its length is known only to the model's tokenizer.
-static bool open_fitting(struct source *source, const struct options *options, char *why) {
-    if (!open_engine(source, options, 0, why))
+static bool open_fitting(struct source *source, const struct run_request *request, char *why) {
+    if (!open_engine(source, request, 0, why))
         return false;
-    if (!prompt_from_options(&source->prompt, engine_tokenizer(source->engine), options, why))
+    if (!prompt_from_request(&source->prompt, engine_tokenizer(source->engine), request, why))
         return false;
-    int needed = context_needed(source, options), usual = engine_context(source->engine);
+    int needed = context_needed(source, request), usual = engine_context(source->engine);
     if (needed <= usual)
         return true;
     if (usual < ENGINE_CONTEXT)
-        return refuse_length(source, options, why); // all the model has
+        return refuse_length(source, request, why); // all the model has
     engine_close(source->engine);
     source->engine = NULL;
     char longer_why[256];
-    if (open_engine(source, options, needed, longer_why) &&
+    if (open_engine(source, request, needed, longer_why) &&
         engine_context(source->engine) >= needed)
         return true;
     // Not that long: open as usual again, only to say what its limit is.
     engine_close(source->engine);
     source->engine = NULL;
-    return open_engine(source, options, 0, why) && refuse_length(source, options, why);
+    return open_engine(source, request, 0, why) && refuse_length(source, request, why);
 }
 
-static void set_answer_limit(struct source *source, const struct options *options) {
+static void set_answer(struct source *source, const struct run_request *request) {
     int room = engine_context(source->engine) - source->prompt.count;
-    source->answer_limit = room < SOURCE_ANSWER_LIMIT ? room : SOURCE_ANSWER_LIMIT;
-    if (options->answer_tokens > 0)
-        source->answer_limit = options->answer_tokens;
+    source->answer_tokens = request->answer_tokens;
+    source->answer_limit =
+        request->answer_tokens > 0 ? request->answer_tokens : min_int(room, SOURCE_ANSWER_LIMIT);
 }
 
-bool source_open_with(struct source *out, const struct options *options, enum backend_marks marks,
-                      char why[256]) {
-    *out = (struct source){.marks = marks};
-    if (!open_fitting(out, options, why)) {
+bool source_open(struct source *out, const struct run_request *request, enum backend_marks marks,
+                 struct progress *progress, char why[256]) {
+    *out = (struct source){.marks = marks, .progress = progress};
+    if (progress)
+        progress_say(progress, "loading the model");
+    if (!open_fitting(out, request, why)) {
         source_close(out);
         return false;
     }
-    set_answer_limit(out, options);
+    set_answer(out, request);
     return true;
 }
 
-bool source_open(struct source *out, const struct options *options, char why[256]) {
-    return source_open_with(out, options, BACKEND_MARKS_ALL, why);
-}
-
-bool source_change_prompt(struct source *source, const struct options *options, char why[256]) {
+bool source_change_prompt(struct source *source, const struct run_request *request, char why[256]) {
     struct source changed = {.engine = source->engine};
-    if (!prompt_from_options(&changed.prompt, engine_tokenizer(source->engine), options, why))
+    if (!prompt_from_request(&changed.prompt, engine_tokenizer(source->engine), request, why))
         return false;
-    if (context_needed(&changed, options) > engine_context(source->engine)) {
-        refuse_length(&changed, options, why);
+    if (context_needed(&changed, request) > engine_context(source->engine)) {
+        refuse_length(&changed, request, why);
         prompt_clear(&changed.prompt);
         return false;
     }
     prompt_clear(&source->prompt);
     source->prompt = changed.prompt;
-    set_answer_limit(source, options);
+    set_answer(source, request);
     return true;
 }
 
@@ -163,65 +164,66 @@ void source_close(struct source *source) {
     *source = (struct source){0};
 }
 
-struct engine_request source_request(const struct source *source, const struct options *options,
+struct engine_request source_request(const struct source *source, const struct run_request *request,
                                      int default_repeats) {
     return (struct engine_request){
         .prompt = source->prompt.ids,
         .prompt_count = source->prompt.count,
-        .answer_tokens = options->answer_tokens,
+        .answer_tokens = source->answer_tokens,
         .answer_limit = source->answer_limit,
-        .temperature = options->temperature,
-        .top_p_unit = options->top_p_unit,
-        .seed = options->seed,
-        .repeats = options->repeats > 0 ? options->repeats : default_repeats,
+        .temperature = request->temperature,
+        .top_p_unit = request->top_p_unit,
+        .seed = request->seed,
+        .repeats = request->repeats > 0 ? request->repeats : default_repeats,
         .budget_ns = BUDGET_NS,
-        .wants_floors = options->command == COMMAND_MEASURE && !options->text_only,
     };
 }
 
 // --- Measuring ---
 
-static void say_stage(struct progress *progress, const struct engine_status *status) {
+// `name` NULL: that of the stage.
+static void say_stage(struct progress *progress, const char *name,
+                      const struct engine_status *status) {
     static const char *const words[] = {
         [ENGINE_COLD] = "cold run",
         [ENGINE_WARM] = "warming up",
         [ENGINE_REPEAT] = "measuring",
         [ENGINE_SWEEP] = "measuring lengths",
     };
-    if (status->stage < ENGINE_COLD || status->stage > ENGINE_SWEEP)
+    if (!progress || status->stage < ENGINE_COLD || status->stage > ENGINE_SWEEP)
         return;
+    if (!name)
+        name = words[status->stage];
     if (status->total > 0)
-        progress_say(progress, "%s: %d of %d", words[status->stage], status->done + 1,
-                     status->total);
+        progress_say(progress, "%s: %d of %d", name, status->done + 1, status->total);
     else
-        progress_say(progress, "%s", words[status->stage]);
+        progress_say(progress, "%s", name);
 }
 
-bool source_wait(struct engine *engine, struct progress *progress, char why[256]) {
+bool source_wait(struct source *source, const char *name, char why[256]) {
     static const struct timespec pause = {.tv_nsec = POLL_NS};
     struct engine_status status = {0};
     for (;;) {
         enum engine_stage stage = status.stage;
         int done = status.done;
-        engine_poll(engine, &status);
+        engine_poll(source->engine, &status);
         if (status.stage == ENGINE_DONE)
             return true;
         if (status.stage == ENGINE_FAILED)
             return why_set(why, "%s", status.why);
         if (signals_stop_asked()) {
-            engine_stop(engine);
+            engine_stop(source->engine);
             return why_set(why, "stopped while measuring; nothing was written.");
         }
         if (status.stage != stage || status.done != done)
-            say_stage(progress, &status);
+            say_stage(source->progress, name, &status);
         nanosleep(&pause, NULL);
     }
 }
 
 static bool measure_once(struct measure_result *out, struct source *source,
-                         const struct engine_request *request, struct progress *progress,
-                         char *why) {
-    if (!engine_start(source->engine, request, why) || !source_wait(source->engine, progress, why))
+                         const struct engine_request *request, char *why) {
+    if (!engine_start(source->engine, request, why) || !source_wait(source, NULL, why))
         return false;
     if (!engine_take(source->engine, out))
         return why_set(why, "the measurement ended without a result. Run it again.");
@@ -232,13 +234,12 @@ static bool measure_once(struct measure_result *out, struct source *source,
     return true;
 }
 
-// Another program that took the processor in the middle shows as stages that do
-// not add up; that measurement is thrown away and made again.
-static bool measure_valid(struct measure_result *out, struct source *source,
-                          const struct engine_request *request, struct progress *progress,
-                          char *why) {
+// If another program took the processor in the middle, the stages do not add up: that
+// measurement is thrown away and made again.
+bool source_measure(struct measure_result *out, struct source *source,
+                    const struct engine_request *request, char why[256]) {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        if (!measure_once(out, source, request, progress, why))
+        if (!measure_once(out, source, request, why))
             return false;
         if (out->stages_match)
             return true;
@@ -248,23 +249,18 @@ static bool measure_valid(struct measure_result *out, struct source *source,
                         "Close other programs and run it again.");
 }
 
-bool source_measure_on(struct measure_result *out, struct source *source,
-                       const struct options *options, int default_repeats,
-                       struct progress *progress, char why[256]) {
-    struct engine_request request = source_request(source, options, default_repeats);
-    return measure_valid(out, source, &request, progress, why);
-}
-
-bool source_measure(struct measure_result *out, const struct options *options, int default_repeats,
-                    char why[256]) {
-    struct source source;
-    *out = (struct measure_result){0};
-    struct progress progress = progress_start(options->is_quiet);
-    progress_say(&progress, "loading the model");
-    bool ok = source_open(&source, options, why) &&
-              source_measure_on(out, &source, options, default_repeats, &progress, why);
-    progress_clear(&progress);
-    source_close(&source);
+bool source_start_sweep(struct source *source, int longest, int repeats, char why[256]) {
+    struct prompt prompt = {0};
+    if (!prompt_of_length(&prompt, engine_tokenizer(source->engine), longest, why))
+        return false;
+    struct engine_sweep_request request = {
+        .prompt = prompt.ids,
+        .prompt_count = prompt.count,
+        .repeats = repeats,
+        .budget_ns = BUDGET_NS,
+    };
+    bool ok = engine_start_sweep(source->engine, &request, why);
+    prompt_clear(&prompt);
     return ok;
 }
 
@@ -291,38 +287,44 @@ static bool find_schedule(char path[ASSETS_PATH_BYTES], const char *schedule, ch
                    schedule);
 }
 
-bool source_lesson(struct run **out, const struct options *options, enum counting_choice counting,
-                   char why[256]) {
+bool source_lesson(struct run **out, const struct run_request *request,
+                   enum counting_choice counting, char why[256]) {
     char path[ASSETS_PATH_BYTES];
     struct schedule schedule = {0};
-    if (!find_schedule(path, options->schedule, why) || !schedule_load(&schedule, path, why))
+    if (!find_schedule(path, request->schedule, why) || !schedule_load(&schedule, path, why))
         return false;
     bool ok = schedule_run(out, &schedule, counting == COUNTING_ENGINE ? RUN_ENGINE : RUN_CHARGED,
-                           options->prompt_tokens, options->answer_tokens, why);
+                           request->prompt_tokens, request->answer_tokens, why);
     schedule_clear(&schedule);
     return ok;
 }
 
-bool source_replay(struct run **out, struct runfile_extras *extras, const struct options *options,
+bool source_replay(struct run **out, struct runfile_extras *extras, const char *path,
                    char why[256]) {
-    if (!runfile_load_with(out, extras, options->run_path, why))
+    if (!runfile_load_with(out, extras, path, why))
         return false;
     if ((*out)->state != RUN_OPEN && (*out)->answer_count > 0)
         return true;
     run_destroy(*out);
     *out = NULL;
     return why_set(why, "%.160s holds no finished answer. Save one with tokendrip measure --save.",
-                   options->run_path);
+                   path);
 }
 
-static bool measured_run(struct run **out, const struct options *options, char *why) {
-    struct measure_result result;
-    if (!source_measure(&result, options, SOURCE_SHOW_REPEATS, why))
-        return false;
+static bool measured_run(struct run **out, const struct run_request *request,
+                         struct progress *progress, char *why) {
+    struct measure_result result = {0};
+    struct source source;
+    bool ok = source_open(&source, request, BACKEND_MARKS_ALL, progress, why);
+    if (ok) {
+        struct engine_request wanted = source_request(&source, request, SOURCE_SHOW_REPEATS);
+        ok = source_measure(&result, &source, &wanted, why);
+    }
     *out = result.shown;
     result.shown = NULL;
     measure_clear(&result);
-    return true;
+    source_close(&source);
+    return ok;
 }
 
 // Replaces *run by the same answer under the counting asked for.
@@ -337,19 +339,15 @@ static bool apply_counting(struct run **run, enum counting_choice choice, char *
     return ok;
 }
 
-bool source_run(struct run **out, const struct options *options, char why[256]) {
-    struct runfile_extras ignored;
-    return source_run_with(out, &ignored, options, why);
-}
-
-bool source_run_with(struct run **out, struct runfile_extras *extras, const struct options *options,
-                     char why[256]) {
+bool source_run(struct run **out, struct runfile_extras *extras, const struct run_request *request,
+                struct progress *progress, char why[256]) {
     *out = NULL;
-    *extras = (struct runfile_extras){0};
-    bool ok = options->run_path                ? source_replay(out, extras, options, why)
-              : options->clock == CLOCK_LESSON ? source_lesson(out, options, options->counting, why)
-                                               : measured_run(out, options, why);
-    if (!ok || !apply_counting(out, options->counting, why))
+    if (extras)
+        *extras = (struct runfile_extras){0};
+    bool ok = request->run_path                ? source_replay(out, extras, request->run_path, why)
+              : request->clock == CLOCK_LESSON ? source_lesson(out, request, request->counting, why)
+                                               : measured_run(out, request, progress, why);
+    if (!ok || !apply_counting(out, request->counting, why))
         return false;
     (*out)->info.answer_limit = (*out)->answer_count;
     return true;

@@ -6,8 +6,8 @@
 #ifndef APP_RUNS_SOURCE_H
 #define APP_RUNS_SOURCE_H
 
-#include "app/options/options.h"
 #include "app/runs/prompt.h"
+#include "app/runs/request.h"
 #include "compute/engine/engine.h"
 #include "compute/file/runfile.h"
 
@@ -17,60 +17,59 @@ enum {
     SOURCE_MEASURE_REPEATS = 20, // warm runs of `measure`
 };
 
-// An engine with the prompt the options ask for.
+struct progress;
+
+// An engine with the prompt that the request asks for.
 struct source {
-    struct engine *engine;    // owned
-    struct prompt prompt;     // owned
-    int answer_limit;         // the most answer tokens, within the model's context
-    enum backend_marks marks; // of its engine
+    struct engine *engine;     // owned
+    struct prompt prompt;      // owned
+    int answer_tokens;         // exactly so many; 0 = to the end token
+    int answer_limit;          // the most answer tokens, within the model's context
+    enum backend_marks marks;  // of its engine
+    struct progress *progress; // says how far it is; NULL = silent
 };
 
-// Loads the model and tokenises the prompt, with a KV cache long enough for both
-// prompt and answer. False: no such device or model, or it does not fit; one line.
-bool source_open(struct source *out, const struct options *options, char why[256]);
-// The same with fewer marks than runs need, to measure what marks cost (observer.h).
-bool source_open_with(struct source *out, const struct options *options, enum backend_marks marks,
-                      char why[256]);
+// Loads the model and tokenises the prompt, with a KV cache long enough for both prompt and
+// answer. Runs need BACKEND_MARKS_ALL. False: no such device or model, or it does not fit.
+// Owner: source_close.
+bool source_open(struct source *out, const struct run_request *request, enum backend_marks marks,
+                 struct progress *progress, char why[256]);
 void source_close(struct source *source); // a zeroed one is fine
 
-// Takes the prompt that `options` ask for, on the engine that is open; stop the engine
-// first. False: the prompt is refused, or does not fit; the old one stays.
-bool source_change_prompt(struct source *source, const struct options *options, char why[256]);
+// Takes another prompt and answer length on the same engine; stop the engine first. False:
+// the prompt is refused or does not fit; the old one stays.
+bool source_change_prompt(struct source *source, const struct run_request *request, char why[256]);
 
-// What the options ask of the engine; points into `source`.
-struct engine_request source_request(const struct source *source, const struct options *options,
+// The request for the engine; points into `source`.
+struct engine_request source_request(const struct source *source, const struct run_request *request,
                                      int default_repeats);
 
-// Waits until the engine is done. False: failed, or asked to stop.
-struct progress;
-bool source_wait(struct engine *engine, struct progress *progress, char why[256]);
+// Waits until the engine is done, with progress under `name` (NULL: the stage's own). False:
+// it failed, or the user asked to stop.
+bool source_wait(struct source *source, const char *name, char why[256]);
 
-// Measures and waits, with progress on a terminal. False also when asked to stop,
-// and when no measurement was valid: stages within 5 % of the wall clock.
-// Owner: measure_clear.
-bool source_measure(struct measure_result *out, const struct options *options, int default_repeats,
-                    char why[256]);
+// Measures and waits. False also if no measurement was valid: stages within 5 % of the wall
+// clock. Owner: measure_clear.
+bool source_measure(struct measure_result *out, struct source *source,
+                    const struct engine_request *request, char why[256]);
 
-// The same on a source that is open; keeps it open.
-bool source_measure_on(struct measure_result *out, struct source *source,
-                       const struct options *options, int default_repeats,
-                       struct progress *progress, char why[256]);
+// Starts a sweep over prompts of up to `longest` tokens.
+bool source_start_sweep(struct source *source, int longest, int repeats, char why[256]);
 
-// The lesson of --schedule under `counting` (COUNTING_DEFAULT: as lessons count).
+// The lesson of the request's schedule under `counting` (COUNTING_DEFAULT: as lessons count).
 // Owner: run_destroy.
-bool source_lesson(struct run **out, const struct options *options, enum counting_choice counting,
+bool source_lesson(struct run **out, const struct run_request *request,
+                   enum counting_choice counting, char why[256]);
+
+// A run as it was saved, with what its file keeps beside it (NULL: not wanted).
+// Owner: run_destroy.
+bool source_replay(struct run **out, struct runfile_extras *extras, const char *path,
                    char why[256]);
 
-// The run of --run as it was saved, with what is kept beside it (NULL: not wanted). Owner: run_destroy.
-bool source_replay(struct run **out, struct runfile_extras *extras, const struct options *options,
-                   char why[256]);
-
-// The run of --run, --clock lesson or a measurement, complete, under --counting,
-// with an answer limit that equals its answer: a picture leaves no room for tokens
-// that never come. Owner: run_destroy.
-bool source_run(struct run **out, const struct options *options, char why[256]);
-// The same with what a replayed file keeps beside its run; zeroed for any other run.
-bool source_run_with(struct run **out, struct runfile_extras *extras, const struct options *options,
-                     char why[256]);
+// The complete run that the request asks for, under its counting, with an answer limit that
+// equals its answer: a picture leaves no room for tokens that never come. `extras` (NULL: not
+// wanted) is zeroed unless the run comes from a file. Owner: run_destroy.
+bool source_run(struct run **out, struct runfile_extras *extras, const struct run_request *request,
+                struct progress *progress, char why[256]);
 
 #endif

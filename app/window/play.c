@@ -2,8 +2,8 @@
 // knowledge of pictures is in scene and paint, all decisions in actions.
 #include "app/window/play.h"
 
+#include "app/command/footage.h"
 #include "app/lesson/load/load.h"
-#include "app/runs/exhibit.h"
 #include "app/window/memory.h"
 #include "app/window/player.h"
 #include "compute/base/signals.h"
@@ -121,7 +121,7 @@ static void loop(struct player *player) {
 // --- Start and end ---
 
 static bool is_saved_lesson(const struct options *options, const struct session *session) {
-    return options->run_path && !session_has_measured(session);
+    return options->request.run_path && !session_has_measured(session);
 }
 
 static struct stage_state first_stage(const struct options *options,
@@ -129,7 +129,7 @@ static struct stage_state first_stage(const struct options *options,
     struct stage_state stage = {
         .playhead = {.rate = options->rate.num ? options->rate : (struct playhead_rate){1, 1}},
         .landed_ns = INT64_MIN,
-        .clock = options->clock,
+        .clock = options->request.clock,
         .is_rate_chosen = options->rate.num != 0,
         .mode = options->mode,
         .theme = options->theme,
@@ -140,10 +140,10 @@ static struct stage_state first_stage(const struct options *options,
         .focus = -1,
         .list_focus = -1,
         .guess = guess_new(),
-        .prompt_tokens = options->prompt_tokens,
+        .prompt_tokens = options->request.prompt_tokens,
         .is_fullscreen = options->is_fullscreen || options->is_projector,
         .is_presenting = options->is_projector,
-        .answer_tokens = options->answer_tokens,
+        .answer_tokens = options->request.answer_tokens,
     };
     if (options->is_projector && !options->is_theme_given)
         stage.theme = THEME_PROJECTOR;
@@ -207,11 +207,11 @@ static void remember(struct player *player) {
 }
 
 static bool load_lesson(struct player *player, const struct options *options, char *why) {
-    if (exhibit_lesson(&player->lesson, options, why))
+    bool is_needed;
+    if (footage_lesson(&player->lesson, &is_needed, options, why))
         return true;
-    // Without its lessons the program still shows; what was asked for must be there.
-    if (options->lesson_path || (options->language && strcmp(options->language, "en") != 0))
-        return false;
+    if (is_needed)
+        return false; // without its own lesson the program still shows
     fprintf(stderr, "tokendrip: note: %s\n", why);
     return true;
 }
@@ -219,7 +219,8 @@ static bool load_lesson(struct player *player, const struct options *options, ch
 static bool start(struct player *player, const struct options *options, int *code, char *why) {
     *code = EXIT_FAILED;
     if (!load_lesson(player, options, why) ||
-        !session_open(&player->session, options, input_wake, NULL, why))
+        !session_open(&player->session, &options->request, input_wake, NULL, why) ||
+        (options->compare_path && !session_compare(player->session, options->compare_path, why)))
         return false;
     player->stage = first_stage(options, player->session);
     player->can_swap_clock =

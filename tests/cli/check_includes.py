@@ -30,11 +30,10 @@ ROOMS = {
     "app/lesson": ("base run", "", PURE),
     "app/lesson/load": ("base app/lesson", "jansson.h", LIBC),
     "app/state": ("base run render/paint app/lesson", "", PURE),
-    "app/options": ("base measure render/paint app/state", "", LIBC),
     "app/picture": ("base run measure render/data render/pixel render/paint app/lesson "
                     "app/state", "", PURE),
-    "app/runs": ("base run model measure engine file app/lesson app/lesson/load app/state "
-                 "app/options", "", LIBC),
+    "app/runs": ("base run model measure engine file app/lesson app/state", "", LIBC),
+    "app/options": ("base measure render/paint app/state app/runs", "", LIBC),
     "app/command": ("base run model backend measure engine file render/film render/pixel "
                     "render/paint app/lesson app/lesson/load app/state app/options app/picture "
                     "app/runs", "jansson.h SDL.h SDL_ttf.h", LIBC),

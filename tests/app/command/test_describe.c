@@ -15,10 +15,11 @@
 #include <string.h>
 
 static struct run *source_of(const char *schedule, enum counting_choice counting) {
-    struct options options = {.schedule = schedule, .clock = CLOCK_LESSON, .counting = counting};
+    struct run_request request = {
+        .schedule = schedule, .clock = CLOCK_LESSON, .counting = counting};
     struct run *run = NULL;
     char why[256];
-    if (!source_run(&run, &options, why))
+    if (!source_run(&run, NULL, &request, NULL, why))
         fail_msg("%s", why);
     return run;
 }

@@ -20,8 +20,8 @@
 static struct options options_for(const char *operand) {
     return (struct options){.command = COMMAND_RECORD,
                             .operand = operand,
-                            .clock = CLOCK_LESSON,
-                            .schedule = "module-7",
+                            .request = {.clock = CLOCK_LESSON, .schedule = "module-7"},
+                            .language = "en",
                             .from_ns = -1,
                             .to_ns = -1,
                             .rate = {0, 1}};
@@ -31,7 +31,7 @@ static struct run *lesson(void) {
     struct options options = options_for("x.mp4");
     struct run *run = NULL;
     char why[256];
-    if (!source_run(&run, &options, why))
+    if (!source_run(&run, NULL, &options.request, NULL, why))
         fail_msg("%s", why);
     return run;
 }
@@ -236,10 +236,10 @@ static void a_failed_recording_leaves_nothing_behind(void **state) {
     options.is_quiet = true;
     options.width_px = 640;
     options.height_px = 480;
-    options.schedule = "no-such-schedule";
+    options.request.schedule = "no-such-schedule";
     assert_int_equal(record_command(&options, why), EXIT_FAILED);
     assert_non_null(strstr(why, "no-such-schedule"));
-    options.schedule = "module-7";
+    options.request.schedule = "module-7";
     options.from_ns = INT64_C(80000000000000);
     assert_int_equal(record_command(&options, why), EXIT_FAILED);
     assert_non_null(strstr(why, "--from lies past the end"));
@@ -261,7 +261,7 @@ static const char *save_lab(const char *path, const struct options *options, boo
     struct text *text = NULL;
     struct surface *surface = NULL;
     char why[256];
-    assert_true(source_replay(&run, &extras, options, why));
+    assert_true(source_replay(&run, &extras, options->request.run_path, why));
     run->info.answer_limit = run->answer_count;
     labwork_take(&work, &extras);
     struct record_plan plan = plan_of(options, run);
@@ -309,9 +309,9 @@ static void a_still_of_a_saved_run_is_the_windows_picture_and_says_from_a_file(v
     snprintf(here, sizeof here, "%s/here.png", folder);
     snprintf(file, sizeof file, "%s/file.png", folder);
     struct options options = options_for(still);
-    options.clock = CLOCK_MEASURED;
+    options.request.clock = CLOCK_MEASURED;
     options.mode = MODE_LAB;
-    options.run_path = saved_run;
+    options.request.run_path = saved_run;
     options.is_quiet = true;
     options.width_px = 1280;
     options.height_px = 720;

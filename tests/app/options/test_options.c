@@ -96,9 +96,9 @@ static void check_int(const struct option_row *row) {
 static void check_seed(const struct option_row *row) {
     struct options options;
     assert_taken(&options, row, "0");
-    assert_true(options.seed == 0);
+    assert_true(options.request.seed == 0);
     assert_taken(&options, row, "18446744073709551615");
-    assert_true(options.seed == UINT64_MAX);
+    assert_true(options.request.seed == UINT64_MAX);
     static const char *const bad[] = {"18446744073709551616", "99999999999999999999", "-1", "",
                                       "a"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
@@ -232,7 +232,7 @@ static void check_device(const struct option_row *row) {
     struct options options;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         assert_taken(&options, row, good[i]);
-        assert_string_equal(options.device, good[i]);
+        assert_string_equal(options.request.device, good[i]);
     }
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_refused(row, bad[i], "cpu");
@@ -407,19 +407,19 @@ static void defaults_are_the_documented_ones(void **state) {
     char why[256];
     assert_true(parse_line(&o, why, ""));
     assert_int_equal(o.command, COMMAND_PLAY);
-    assert_string_equal(o.device, "auto");
-    assert_null(o.model_path);
-    assert_int_equal(o.prompt_tokens, 0);
-    assert_int_equal(o.clock, CLOCK_MEASURED);
-    assert_string_equal(o.schedule, "module-7");
-    assert_int_equal(o.counting, COUNTING_DEFAULT);
+    assert_string_equal(o.request.device, "auto");
+    assert_null(o.request.model_path);
+    assert_int_equal(o.request.prompt_tokens, 0);
+    assert_int_equal(o.request.clock, CLOCK_MEASURED);
+    assert_string_equal(o.request.schedule, "module-7");
+    assert_int_equal(o.request.counting, COUNTING_DEFAULT);
     assert_int_equal(o.theme, THEME_DARK);
     assert_int_equal(o.display, -1);
     assert_int_equal(o.rate.num, 0);
     assert_int_equal(o.from_ns, -1);
     assert_int_equal(o.to_ns, -1);
     assert_int_equal(o.width_px, 0);
-    assert_true(o.top_p_unit == 1.0f && o.temperature == 0.0f);
+    assert_true(o.request.top_p_unit == 1.0f && o.request.temperature == 0.0f);
     assert_int_equal(o.mode, MODE_STAGE);
     assert_string_equal(o.language, "en");
     assert_null(o.lesson_path);
@@ -494,9 +494,9 @@ static void what_goes_together_is_taken(void **state) {
     assert_true(parse_line(&o, why, "record -- --odd-name.mp4"));
     assert_string_equal(o.operand, "--odd-name.mp4");
     assert_true(parse_line(&o, why, "describe --schedule stage-0"));
-    assert_int_equal(o.clock, CLOCK_LESSON);
+    assert_int_equal(o.request.clock, CLOCK_LESSON);
     assert_true(parse_line(&o, why, "--clock measured --schedule stage-0 --model m.gguf"));
-    assert_int_equal(o.clock, CLOCK_MEASURED);
+    assert_int_equal(o.request.clock, CLOCK_MEASURED);
     assert_true(parse_line(&o, why, "measure --json - --csv f.csv --save r.json"));
     assert_true(parse_line(&o, why, "record a.mp4 --calm --lang de --chapter 2"));
     assert_true(o.is_calm && o.chapter == 2);
@@ -511,7 +511,7 @@ static void what_goes_together_is_taken(void **state) {
     assert_true(parse_line(&o, why, "measure --sweep --observer --json - --save r.json"));
     assert_true(o.is_sweep && o.is_observer);
     assert_true(parse_line(&o, why, "--seed 3 --seed 4"));
-    assert_true(o.seed == 4);
+    assert_true(o.request.seed == 4);
 }
 
 static void a_projector_brings_its_theme_and_mode_unless_told_otherwise(void **state) {

@@ -70,10 +70,10 @@ static void assert_ids(const int32_t *ids, const int32_t *expected, int count) {
 
 static void the_default_prompt_is_18_tokens(void **state) {
     struct fixture *f = *state;
-    struct options options = {0};
+    struct run_request request = {0};
     struct prompt prompt;
     char why[256];
-    assert_true(prompt_from_options(&prompt, f->tokenizer, &options, why));
+    assert_true(prompt_from_request(&prompt, f->tokenizer, &request, why));
     assert_int_equal(prompt.count, 18);
     assert_ids(prompt.ids, f->base.ids, 18);
     assert_int_equal(prompt.ids[0], tokenizer_bos(f->tokenizer));
@@ -118,11 +118,11 @@ static void a_long_prompt_is_instruction_end_of_policy_question(void **state) {
 static void a_built_prompt_has_exactly_the_tokens_asked_for(void **state) {
     struct fixture *f = *state;
     for (int i = 1; i <= 65; i++) {
-        struct options options = {.prompt_tokens = i == 65 ? 1024 : i};
+        struct run_request request = {.prompt_tokens = i == 65 ? 1024 : i};
         struct prompt prompt;
         char why[256];
-        assert_true(prompt_from_options(&prompt, f->tokenizer, &options, why));
-        assert_int_equal(prompt.count, options.prompt_tokens);
+        assert_true(prompt_from_request(&prompt, f->tokenizer, &request, why));
+        assert_int_equal(prompt.count, request.prompt_tokens);
         for (int t = 0; t < prompt.count; t++)
             assert_in_range(prompt.ids[t], 0, tokenizer_vocab(f->tokenizer) - 1);
         prompt_clear(&prompt);
@@ -149,14 +149,14 @@ static void built_prompts_equal_those_of_the_training_script(void **state) {
 
 static void a_given_prompt_and_a_count_must_agree(void **state) {
     struct fixture *f = *state;
-    struct options options = {.prompt = "Where is my parcel?", .prompt_tokens = 18};
+    struct run_request request = {.prompt = "Where is my parcel?", .prompt_tokens = 18};
     struct prompt prompt = {0};
     char why[256];
-    assert_false(prompt_from_options(&prompt, f->tokenizer, &options, why));
+    assert_false(prompt_from_request(&prompt, f->tokenizer, &request, why));
     assert_non_null(strstr(why, "has 7 tokens, not the 18"));
     assert_null(prompt.ids);
-    options.prompt_tokens = 7;
-    assert_true(prompt_from_options(&prompt, f->tokenizer, &options, why));
+    request.prompt_tokens = 7;
+    assert_true(prompt_from_request(&prompt, f->tokenizer, &request, why));
     assert_int_equal(prompt.count, 7);
     prompt_clear(&prompt);
 }
@@ -172,10 +172,10 @@ static void a_prompt_file_is_read_without_its_last_line_end(void **state) {
     struct fixture *f = *state;
     char path[64], why[256];
     snprintf(path, sizeof path, "%s/prompt.txt", f->folder);
-    struct options options = {.prompt_file = path};
+    struct run_request request = {.prompt_file = path};
     struct prompt prompt;
     write_file(path, "Where is my parcel?\r\n", 21);
-    assert_true(prompt_from_options(&prompt, f->tokenizer, &options, why));
+    assert_true(prompt_from_request(&prompt, f->tokenizer, &request, why));
     assert_int_equal(prompt.count, 1 + f->question.count);
     assert_ids(prompt.ids + 1, f->question.ids, f->question.count);
     prompt_clear(&prompt);
@@ -186,25 +186,25 @@ static void a_prompt_file_that_is_none_is_refused_in_one_line(void **state) {
     struct fixture *f = *state;
     char path[64], why[256];
     snprintf(path, sizeof path, "%s/prompt.txt", f->folder);
-    struct options options = {.prompt_file = path};
+    struct run_request request = {.prompt_file = path};
     struct prompt prompt;
-    assert_false(prompt_from_options(&prompt, f->tokenizer, &options, why));
+    assert_false(prompt_from_request(&prompt, f->tokenizer, &request, why));
     assert_non_null(strstr(why, "cannot read"));
 
     write_file(path, "a\0b", 3);
-    assert_false(prompt_from_options(&prompt, f->tokenizer, &options, why));
+    assert_false(prompt_from_request(&prompt, f->tokenizer, &request, why));
     assert_non_null(strstr(why, "zero byte"));
 
     char *large = malloc(TOKENIZER_MAX_TEXT_BYTES + 1);
     memset(large, 'a', TOKENIZER_MAX_TEXT_BYTES + 1);
     write_file(path, large, TOKENIZER_MAX_TEXT_BYTES + 1);
     free(large);
-    assert_false(prompt_from_options(&prompt, f->tokenizer, &options, why));
+    assert_false(prompt_from_request(&prompt, f->tokenizer, &request, why));
     assert_non_null(strstr(why, "longer than"));
     unlink(path);
 
-    options.prompt_file = f->folder;
-    assert_false(prompt_from_options(&prompt, f->tokenizer, &options, why));
+    request.prompt_file = f->folder;
+    assert_false(prompt_from_request(&prompt, f->tokenizer, &request, why));
     assert_null(strchr(why, '\n'));
 }
 

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "app/options/options.h"
 #include "app/runs/session.h"
 #include "compute/base/stopwatch.h"
 #include "compute/file/runfile.h"
@@ -33,7 +34,7 @@ static struct session *open_session(const struct options *options) {
     struct session *session = NULL;
     char why[256];
     setenv("TOKENDRIP_ASSETS", TOKENDRIP_SOURCE_DIR "/assets", 1);
-    if (!session_open(&session, options, wake, NULL, why))
+    if (!session_open(&session, &options->request, wake, NULL, why))
         fail_msg("%s", why);
     return session;
 }

@@ -11,25 +11,22 @@
 #include "app/runs/source.h"
 #include "compute/file/runfile.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/tokendrip-source-XXXXXX";
 
-static struct options defaults(void) {
-    return (struct options){.device = "auto",
-                            .schedule = "module-7",
-                            .seed = 1,
-                            .top_p_unit = 1.0f,
-                            .repeats = 3,
-                            .is_quiet = true};
+static struct run_request defaults(void) {
+    return (struct run_request){
+        .device = "auto", .schedule = "module-7", .seed = 1, .top_p_unit = 1.0f, .repeats = 3};
 }
 
-static struct run *run_of(const struct options *options) {
+static struct run *run_of(const struct run_request *request) {
     struct run *run = NULL;
     char why[256];
-    if (!source_run(&run, options, why))
+    if (!source_run(&run, NULL, request, NULL, why))
         fail_msg("%s", why);
     assert_int_equal(run->state, RUN_COMPLETE);
     assert_true(run_validate(run, why));
@@ -38,10 +35,10 @@ static struct run *run_of(const struct options *options) {
     return run;
 }
 
-static void assert_refused(const struct options *options, const char *says) {
+static void assert_refused(const struct run_request *request, const char *says) {
     struct run *run = NULL;
     char why[256] = "";
-    assert_false(source_run(&run, options, why));
+    assert_false(source_run(&run, NULL, request, NULL, why));
     assert_null(run);
     if (!strstr(why, says) || strchr(why, '\n'))
         fail_msg("\"%s\" does not say \"%s\"", why, says);
@@ -62,11 +59,11 @@ static void lessons_have_their_exact_figures_under_either_counting(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct options options = defaults();
-        options.clock = CLOCK_LESSON;
-        options.schedule = cases[i].schedule;
-        options.counting = cases[i].counting;
-        struct run *run = run_of(&options);
+        struct run_request request = defaults();
+        request.clock = CLOCK_LESSON;
+        request.schedule = cases[i].schedule;
+        request.counting = cases[i].counting;
+        struct run *run = run_of(&request);
         assert_int_equal(run->info.origin, RUN_LESSON);
         assert_int_equal(run_prefill_ns(run), cases[i].prefill_ms * 1000000);
         assert_int_equal(run_ttft_ns(run), cases[i].ttft_ms * 1000000);
@@ -76,7 +73,7 @@ static void lessons_have_their_exact_figures_under_either_counting(void **state)
         run_destroy(run);
         // The window takes a lesson straight under the counting it shows.
         char why[256];
-        assert_true(source_lesson(&run, &options, cases[i].counting, why));
+        assert_true(source_lesson(&run, &request, cases[i].counting, why));
         assert_int_equal(run_ttft_ns(run), cases[i].ttft_ms * 1000000);
         run_destroy(run);
     }
@@ -84,11 +81,11 @@ static void lessons_have_their_exact_figures_under_either_counting(void **state)
 
 static void a_lesson_stretches_to_other_counts(void **state) {
     (void)state;
-    struct options options = defaults();
-    options.clock = CLOCK_LESSON;
-    options.prompt_tokens = 100;
-    options.answer_tokens = 3;
-    struct run *run = run_of(&options);
+    struct run_request request = defaults();
+    request.clock = CLOCK_LESSON;
+    request.prompt_tokens = 100;
+    request.answer_tokens = 3;
+    struct run *run = run_of(&request);
     assert_int_equal(run_prefill_ns(run), 400 * INT64_C(1000000));
     assert_int_equal(run_e2e_ns(run), 475 * INT64_C(1000000));
     run_destroy(run);
@@ -96,22 +93,22 @@ static void a_lesson_stretches_to_other_counts(void **state) {
 
 static void a_schedule_may_be_a_file_and_a_wrong_name_is_told(void **state) {
     (void)state;
-    struct options options = defaults();
-    options.clock = CLOCK_LESSON;
-    options.schedule = TOKENDRIP_SOURCE_DIR "/assets/schedules/module-7.json";
-    run_destroy(run_of(&options));
-    options.schedule = "module-8";
-    assert_refused(&options, "no schedule \"module-8\". Take module-7, stage-0");
-    options.schedule = "missing.json";
-    assert_refused(&options, "missing.json");
-    options.schedule = TOKENDRIP_SOURCE_DIR "/LICENSE";
-    assert_refused(&options, "LICENSE");
+    struct run_request request = defaults();
+    request.clock = CLOCK_LESSON;
+    request.schedule = TOKENDRIP_SOURCE_DIR "/assets/schedules/module-7.json";
+    run_destroy(run_of(&request));
+    request.schedule = "module-8";
+    assert_refused(&request, "no schedule \"module-8\". Take module-7, stage-0");
+    request.schedule = "missing.json";
+    assert_refused(&request, "missing.json");
+    request.schedule = TOKENDRIP_SOURCE_DIR "/LICENSE";
+    assert_refused(&request, "LICENSE");
 }
 
 static void a_measurement_gives_the_models_own_answer(void **state) {
     (void)state;
-    struct options options = defaults();
-    struct run *run = run_of(&options);
+    struct run_request request = defaults();
+    struct run *run = run_of(&request);
     assert_int_equal(run->info.origin, RUN_MEASURED);
     assert_string_equal(run->info.weights, "bundled");
     assert_string_equal(run->info.device, "cpu");
@@ -126,15 +123,15 @@ static void a_measurement_gives_the_models_own_answer(void **state) {
 
 static void a_length_asked_for_is_kept_exactly(void **state) {
     (void)state;
-    struct options options = defaults();
-    options.prompt_tokens = 30;
-    options.answer_tokens = 12;
-    struct run *run = run_of(&options);
+    struct run_request request = defaults();
+    request.prompt_tokens = 30;
+    request.answer_tokens = 12;
+    struct run *run = run_of(&request);
     assert_int_equal(run->info.prompt_tokens, 30);
     assert_int_equal(run->answer_count, 12);
     run_destroy(run);
-    options.answer_tokens = 1;
-    run = run_of(&options);
+    request.answer_tokens = 1;
+    run = run_of(&request);
     assert_int_equal(run->answer_count, 1);
     assert_int_equal(run_tpot_ns(run), -1);
     run_destroy(run);
@@ -142,24 +139,24 @@ static void a_length_asked_for_is_kept_exactly(void **state) {
 
 static void a_saved_run_comes_back_and_counts_as_asked(void **state) {
     (void)state;
-    struct options options = defaults();
-    struct run *run = run_of(&options), *again = NULL;
+    struct run_request request = defaults();
+    struct run *run = run_of(&request), *again = NULL;
     char path[64], why[256];
     snprintf(path, sizeof path, "%s/run.json", folder);
     assert_true(runfile_save(path, run, why));
-    options.run_path = path;
-    again = run_of(&options);
+    request.run_path = path;
+    again = run_of(&request);
     assert_int_equal(again->mark_count, run->mark_count);
     assert_memory_equal(again->mark_end_ns, run->mark_end_ns,
                         sizeof run->mark_end_ns[0] * (size_t)run->mark_count);
     run_destroy(again);
-    options.counting = COUNTING_ENGINE;
-    again = run_of(&options);
+    request.counting = COUNTING_ENGINE;
+    again = run_of(&request);
     assert_int_equal(again->info.origin, RUN_MEASURED);
     run_destroy(again);
     // One decode step is charged before everything after prefill.
-    options.counting = COUNTING_LESSON;
-    again = run_of(&options);
+    request.counting = COUNTING_LESSON;
+    again = run_of(&request);
     int64_t step_ns = run_pass_end_ns(run, 1) - run->passes[1].start_ns;
     assert_int_equal(again->info.origin, RUN_MODELLED);
     assert_int_equal(run_events(again), run_events(run) + 1);
@@ -184,38 +181,38 @@ static void a_run_file_without_an_answer_is_refused(void **state) {
     snprintf(path, sizeof path, "%s/empty.json", folder);
     assert_true(runfile_save(path, run, why));
     run_destroy(run);
-    struct options options = defaults();
-    options.run_path = path;
-    assert_refused(&options, "no finished answer");
+    struct run_request request = defaults();
+    request.run_path = path;
+    assert_refused(&request, "no finished answer");
     unlink(path);
 }
 
 static void what_cannot_be_measured_says_why_in_one_line(void **state) {
     (void)state;
-    struct options options = defaults();
-    options.device = "cuda:63";
-    assert_refused(&options, "cuda:63");
+    struct run_request request = defaults();
+    request.device = "cuda:63";
+    assert_refused(&request, "cuda:63");
 
-    options = defaults();
-    options.model_path = "/nonexistent/model.gguf";
-    assert_refused(&options, "model.gguf: cannot be opened");
-    options.model_path = TOKENDRIP_SOURCE_DIR "/LICENSE";
-    assert_refused(&options, "LICENSE");
+    request = defaults();
+    request.model_path = "/nonexistent/model.gguf";
+    assert_refused(&request, "model.gguf: cannot be opened");
+    request.model_path = TOKENDRIP_SOURCE_DIR "/LICENSE";
+    assert_refused(&request, "LICENSE");
 
-    options = defaults();
-    options.run_path = "/nonexistent/run.json";
-    assert_refused(&options, "run.json");
+    request = defaults();
+    request.run_path = "/nonexistent/run.json";
+    assert_refused(&request, "run.json");
 
-    options = defaults();
-    options.answer_tokens = 100000;
-    assert_refused(&options, "limit of 1280. Take --answer-tokens 1262 or fewer");
-    options = defaults();
-    options.prompt_tokens = 1281;
-    assert_refused(&options, "leaves no room for an answer within the model's limit of 1280");
+    request = defaults();
+    request.answer_tokens = 100000;
+    assert_refused(&request, "limit of 1280. Take --answer-tokens 1262 or fewer");
+    request = defaults();
+    request.prompt_tokens = 1281;
+    assert_refused(&request, "leaves no room for an answer within the model's limit of 1280");
 
-    options = defaults();
+    request = defaults();
     setenv("TOKENDRIP_ASSETS", "/nonexistent", 1);
-    assert_refused(&options, "model/tokendrip.gguf");
+    assert_refused(&request, "model/tokendrip.gguf");
     setenv("TOKENDRIP_ASSETS", TOKENDRIP_SOURCE_DIR "/assets", 1);
 }
 
@@ -223,15 +220,15 @@ static void the_answer_may_fill_the_context_to_its_end(void **state) {
     struct source source;
     char why[256];
     (void)state;
-    struct options options = defaults();
-    options.prompt_tokens = 1270;
-    assert_true(source_open(&source, &options, why));
+    struct run_request request = defaults();
+    request.prompt_tokens = 1270;
+    assert_true(source_open(&source, &request, BACKEND_MARKS_ALL, NULL, why));
     assert_int_equal(source.prompt.count, 1270);
     assert_int_equal(source.answer_limit, engine_context(source.engine) - 1270);
     source_close(&source);
     source_close(&source);
-    options.prompt_tokens = 18;
-    assert_true(source_open(&source, &options, why));
+    request.prompt_tokens = 18;
+    assert_true(source_open(&source, &request, BACKEND_MARKS_ALL, NULL, why));
     assert_int_equal(source.answer_limit, SOURCE_ANSWER_LIMIT);
     source_close(&source);
 }
@@ -240,20 +237,20 @@ static void another_prompt_takes_the_place_of_the_old_one_only_if_it_fits(void *
     struct source source;
     char why[256] = "";
     (void)state;
-    struct options options = defaults();
-    assert_true(source_open(&source, &options, why));
-    options.prompt_tokens = 64;
-    options.answer_tokens = 5;
-    assert_true(source_change_prompt(&source, &options, why));
+    struct run_request request = defaults();
+    assert_true(source_open(&source, &request, BACKEND_MARKS_ALL, NULL, why));
+    request.prompt_tokens = 64;
+    request.answer_tokens = 5;
+    assert_true(source_change_prompt(&source, &request, why));
     assert_int_equal(source.prompt.count, 64);
     assert_int_equal(source.answer_limit, 5);
-    options.prompt_tokens = engine_context(source.engine) - 4;
-    assert_false(source_change_prompt(&source, &options, why));
+    request.prompt_tokens = engine_context(source.engine) - 4;
+    assert_false(source_change_prompt(&source, &request, why));
     assert_non_null(strstr(why, "limit"));
     assert_int_equal(source.prompt.count, 64);
     assert_int_equal(source.answer_limit, 5);
-    options.answer_tokens = 4;
-    assert_true(source_change_prompt(&source, &options, why));
+    request.answer_tokens = 4;
+    assert_true(source_change_prompt(&source, &request, why));
     source_close(&source);
 }
 

@@ -1,0 +1,90 @@
+// See footage.h.
+#include "app/command/footage.h"
+
+#include "app/lesson/load/load.h"
+#include "compute/base/progress.h"
+#include "compute/base/signals.h"
+#include "compute/base/why.h"
+
+#include <string.h>
+
+bool footage_lesson(struct lesson **out, bool *is_needed, const struct options *options,
+                    char why[256]) {
+    *out = NULL;
+    *is_needed = options->lesson_path || strcmp(options->language, "en") != 0;
+    return options->lesson_path ? lesson_load(out, options->lesson_path, why)
+                                : lesson_load_named(out, options->language, why);
+}
+
+// Measures what a page of Lab needs, one after another. What cannot be measured says so in
+// the picture.
+static bool measure_page(struct labwork *work, struct source *source, const struct options *options,
+                         char *why) {
+    unsigned wants = labwork_wants(options->page ? options->page - 1 : 0);
+    char failure[256];
+    for (labwork_start(work, source, &options->request, wants); work->doing;
+         labwork_start(work, source, &options->request, wants)) {
+        if (!source_wait(source, "Lab", failure) && signals_stop_asked())
+            return why_set(why, "%s", failure);
+        labwork_poll(work, source);
+    }
+    return true;
+}
+
+static bool measure_lab(struct footage *out, const struct options *options, char *why) {
+    struct source source;
+    struct measure_result result = {0};
+    struct progress progress = progress_start(options->is_quiet);
+    bool ok = source_open(&source, &options->request, BACKEND_MARKS_ALL, &progress, why);
+    if (ok) {
+        struct engine_request request =
+            source_request(&source, &options->request, SOURCE_SHOW_REPEATS);
+        ok = source_measure(&result, &source, &request, why);
+    }
+    if (ok) {
+        out->run = result.shown;
+        result.shown = NULL;
+        out->run->info.answer_limit = out->run->answer_count;
+        out->longest_prompt = engine_context(source.engine) - SOURCE_ANSWER_LIMIT;
+        out->longest_answer = SOURCE_ANSWER_LIMIT;
+        ok = measure_page(&out->work, &source, options, why);
+    }
+    progress_clear(&progress);
+    measure_clear(&result);
+    source_close(&source);
+    return ok;
+}
+
+static bool open_run(struct footage *out, const struct options *options, char *why) {
+    const struct run_request *request = &options->request;
+    bool is_lab = options->mode == MODE_LAB;
+    if (is_lab && !request->run_path && request->clock == CLOCK_MEASURED)
+        return measure_lab(out, options, why);
+    struct runfile_extras extras;
+    struct progress progress = progress_start(options->is_quiet);
+    bool ok = source_run(&out->run, &extras, request, &progress, why);
+    progress_clear(&progress);
+    if (ok && is_lab)
+        labwork_take(&out->work, &extras);
+    return ok;
+}
+
+bool footage_open(struct footage *out, const struct options *options, char why[256]) {
+    bool is_needed;
+    *out = (struct footage){0};
+    bool ok =
+        options->mode != MODE_LESSON || footage_lesson(&out->lesson, &is_needed, options, why);
+    if (ok && options->compare_path)
+        ok = labwork_load_kept(&out->work, options->compare_path, why);
+    ok = ok && open_run(out, options, why);
+    if (!ok)
+        footage_close(out);
+    return ok;
+}
+
+void footage_close(struct footage *footage) {
+    run_destroy(footage->run);
+    lesson_destroy(footage->lesson);
+    labwork_clear(&footage->work);
+    *footage = (struct footage){0};
+}
