@@ -14,8 +14,6 @@ struct lab_lane {
     char value[64]; // "TTFT 0.73 ms · total 1.2 ms"
     int span_count;
     struct view_span spans[LAB_MAX_SPANS];
-    int end_ppm;   // where the run ends on the scale
-    int guess_ppm; // a guess to show beside it, -1 = none
 };
 
 struct lab {
@@ -28,14 +26,15 @@ struct lab {
     int control_count;
     struct panel_control controls[2]; // prompt and answer length
     int page, pages;                  // plots are turned by pages, from 0
-    int plot_focus;                   // -1, or the plot the keyboard is on
     struct plot plots[LAB_PLOTS];
 };
 
-// No lanes, no controls, one page of empty plots, no focus.
-void lab_clear(struct lab *lab);
-
-// Of everything that is in use. Equal labs are equal.
-uint64_t lab_hash(const struct lab *lab);
+// No lanes, no controls, one page of empty plots.
+static inline void lab_clear(struct lab *lab) {
+    memset(lab, 0, sizeof *lab);
+    lab->pages = 1;
+    for (int i = 0; i < LAB_PLOTS; i++)
+        plot_clear(&lab->plots[i]);
+}
 
 #endif

@@ -11,6 +11,8 @@
 
 #include "render/data/view.h"
 
+#include <string.h>
+
 #define PANEL_TERM_BEGIN '\x0E'
 #define PANEL_TERM_END '\x0F'
 
@@ -104,9 +106,9 @@ struct panel {
     char foot[160]; // the takeaway, or what the next key does; stands at the bottom
 };
 
-void panel_clear(struct panel *panel);
-
-// Of everything that is in use. Equal panels are equal.
-uint64_t panel_hash(const struct panel *panel);
+static inline void panel_clear(struct panel *panel) {
+    memset(panel, 0, sizeof *panel);
+    panel->line_focus = -1;
+}
 
 #endif

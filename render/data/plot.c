@@ -1,33 +1,15 @@
-// See plot.h. Fills and hashes the plain data of a plot, and knows its scales: where
+// See plot.h. Fills the plain data of a plot, and knows its scales: where
 // a value stands, which values deserve a tick, how a tick is written. Pure; doubles
 // only, since values reach from a share to FLOP a second.
 #include "render/data/plot.h"
-
-#include "render/data/mix.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static void clear_axis(struct plot_axis *axis) {
-    *axis = (struct plot_axis){.to = 1};
-}
-
 void plot_clear(struct plot *plot) {
-    // Field by field: the cells alone hold 6 KB that nobody reads past the counts.
-    plot->title[0] = '\0';
-    plot->origin[0] = '\0';
-    plot->origin_tone = TONE_INK;
-    plot->caption[0] = '\0';
-    plot->message[0] = '\0';
-    clear_axis(&plot->x);
-    clear_axis(&plot->y);
-    plot->point_count = 0;
-    plot->series_count = 0;
-    plot->columns = 0;
-    plot->rows = 0;
-    plot->pin_count = 0;
-    plot->dropped = 0;
+    memset(plot, 0, sizeof *plot);
+    plot->x.to = plot->y.to = 1;
 }
 
 void plot_add_series(struct plot *plot, const struct plot_series *series) {
@@ -57,65 +39,6 @@ void plot_add_pin(struct plot *plot, const struct plot_pin *pin) {
         plot->pins[plot->pin_count++] = *pin;
     else
         plot->dropped++;
-}
-
-// --- hash ---
-
-static uint64_t mix_axis(uint64_t hash, const struct plot_axis *axis) {
-    hash = mix_text(hash, axis->label, sizeof axis->label);
-    hash = mix_real(hash, axis->from);
-    hash = mix_real(hash, axis->to);
-    hash = mix_int(hash, axis->is_log);
-    return mix_int(hash, axis->unit);
-}
-
-static uint64_t mix_points(uint64_t hash, const struct plot *plot) {
-    hash = mix_int(hash, plot->point_count);
-    for (int i = 0; i < plot->point_count; i++) {
-        hash = mix_real(hash, plot->points[i].x);
-        hash = mix_real(hash, plot->points[i].y);
-        hash = mix_real(hash, plot->points[i].low);
-        hash = mix_real(hash, plot->points[i].high);
-    }
-    hash = mix_int(hash, plot->series_count);
-    for (int i = 0; i < plot->series_count; i++) {
-        const struct plot_series *series = &plot->series[i];
-        hash = mix_int(hash, series->look);
-        hash = mix_int(hash, series->tone);
-        hash = mix_int(hash, series->first);
-        hash = mix_int(hash, series->count);
-        hash = mix_text(hash, series->label, sizeof series->label);
-    }
-    return hash;
-}
-
-static uint64_t mix_cells(uint64_t hash, const struct plot *plot) {
-    hash = mix_int(hash, plot->columns);
-    hash = mix_int(hash, plot->rows);
-    for (int row = 0; row < plot->rows && row < PLOT_MAX_ROWS; row++)
-        for (int column = 0; column < plot->columns && column < PLOT_MAX_COLUMNS; column++)
-            hash = mix_int(hash, plot->cells_ppm[row][column]);
-    return hash;
-}
-
-uint64_t plot_hash(const struct plot *plot) {
-    uint64_t hash = UINT64_C(0xCBF29CE484222325);
-    hash = mix_text(hash, plot->title, sizeof plot->title);
-    hash = mix_text(hash, plot->origin, sizeof plot->origin);
-    hash = mix_int(hash, plot->origin_tone);
-    hash = mix_text(hash, plot->caption, sizeof plot->caption);
-    hash = mix_text(hash, plot->message, sizeof plot->message);
-    hash = mix_axis(hash, &plot->x);
-    hash = mix_axis(hash, &plot->y);
-    hash = mix_points(hash, plot);
-    hash = mix_cells(hash, plot);
-    hash = mix_int(hash, plot->pin_count);
-    for (int i = 0; i < plot->pin_count; i++) {
-        hash = mix_real(hash, plot->pins[i].x);
-        hash = mix_real(hash, plot->pins[i].y);
-        hash = mix_text(hash, plot->pins[i].label, sizeof plot->pins[i].label);
-    }
-    return mix_int(hash, plot->dropped);
 }
 
 // --- scales ---

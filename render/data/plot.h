@@ -81,12 +81,8 @@ struct plot {
     int dropped; // what found no room
 };
 
-// Empties the plot: no texts, axes from 0 to 1. Cost: does not touch the bulk of the
-// arrays.
+// Empties the plot: no texts, axes from 0 to 1.
 void plot_clear(struct plot *plot);
-
-// Of everything that is in use. Equal plots are equal.
-uint64_t plot_hash(const struct plot *plot);
 
 // Adds a point to the series added last; a series; a pin. Counted in `dropped` when
 // full or not finite.

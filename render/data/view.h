@@ -15,7 +15,6 @@
 enum {
     VIEW_PPM = 1000000,
     VIEW_MAX_TOKENS = 4096, // prompt + answer; more are counted in `dropped`
-    VIEW_MAX_LAYERS = 160,
     VIEW_MAX_DROPS = 24,
     VIEW_MAX_SPANS = 1024, // clock: neighbours of one kind are merged beyond that
     VIEW_MAX_READOUTS = 8,
@@ -84,7 +83,7 @@ struct view_readout {
 
 struct view {
     // Known from the first frame on, so that nothing jumps.
-    int layers;        // 1 .. VIEW_MAX_LAYERS
+    int layers;        // 1 .. LAYOUT_MAX_LAYERS
     int prompt_tokens; // 1 ..
     int answer_limit;  // most answer tokens there can be
     int columns;       // columns there can be: prompt_tokens + answer_limit - 1
@@ -131,12 +130,8 @@ struct view {
     int dropped; // things that found no room
 };
 
-// Empties the view: 1 layer, 1 prompt token, 1 column, no texts, no guess. Cost: does
-// not touch the bulk of the arrays.
+// Empties the view: 1 layer, 1 prompt token, 1 column, no texts, no guess.
 void view_clear(struct view *view);
-
-// FNV-1a style 64-bit hash of everything that is in use. Equal views are equal.
-uint64_t view_hash(const struct view *view);
 
 // Adds to an array; counts in `dropped` when it is full. A span that finds no room
 // is merged into the last one when both are of one kind.

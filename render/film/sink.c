@@ -104,9 +104,6 @@ static bool check_opts(const struct sink_opts *opts, char why[256]) {
                            "%dx%d can't be recorded: each side is %d to %d px, for example "
                            "--size 1920x1080",
                            width, height, SINK_MIN_PX, SINK_MAX_PX);
-    if (opts->frame_count < 0 || opts->encoder_threads < 0 || opts->encoder_threads > 64)
-        return sink_refuse(why, "%" PRId64 " frames with %d threads can't be recorded",
-                           opts->frame_count, opts->encoder_threads);
     return true;
 }
 
@@ -134,8 +131,6 @@ bool sink_open(struct sink **out, const char *path, const struct sink_opts *opts
         return sink_refuse(why, "no memory for the recorder");
     sink->driver = driver;
     sink->opts = *opts;
-    if (sink->opts.encoder_threads == 0)
-        sink->opts.encoder_threads = 2;
     if (!driver->open(&sink->state, path, &sink->opts, why)) {
         free(sink);
         return false;

@@ -16,9 +16,7 @@ enum { SINK_MIN_PX = 64, SINK_MAX_PX = 8192, SINK_WHY_BYTES = 256 };
 struct sink_opts {
     int width_px, height_px; // both even for .mp4, .webm and Y4M
     int fps_num, fps_den;    // exact rate: 60/1, 30000/1001; stills ignore it
-    int64_t frame_count;     // frames to come, for checks; 0 = unknown
     bool overwrite;          // an existing file may be replaced
-    int encoder_threads;     // 0 = 2; the bytes of a film depend on it
 };
 
 struct sink_frame {

@@ -149,7 +149,7 @@ static bool open_film(struct av *av, char why[256]) {
         .height_px = av->opts.height_px,
         .fps_num = av->opts.fps_num,
         .fps_den = av->opts.fps_den,
-        .threads = av->opts.encoder_threads,
+        .threads = 2, // the bytes of a film depend on it
     };
     const struct partfile_name name = {"part", format->part_ending};
     if (!partfile_create(&av->part, av->path, name, why))

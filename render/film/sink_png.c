@@ -25,7 +25,6 @@ struct stills {
     struct sink_opts opts;
     struct partfile part; // the part's path; its fd is unused
     char path[PARTFILE_PATH_BYTES];
-    int digits;
     int64_t count;
 };
 
@@ -108,24 +107,11 @@ static bool open_folder(struct stills *stills, char why[256]) {
 }
 
 static bool open_single(struct stills *stills, char why[256]) {
-    if (stills->opts.frame_count > 1)
-        return sink_refuse(why,
-                           "%" PRId64 " stills don't fit into one file: name a folder, for "
-                           "example stills/",
-                           stills->opts.frame_count);
     if (!partfile_check_target(stills->path, stills->overwrite, why) ||
         !partfile_create(&stills->part, stills->path, (struct partfile_name){"part", ".png"}, why))
         return false;
     partfile_keep(&stills->part); // reserves the name; png_write replaces the file
     return true;
-}
-
-// Four digits, or as many as the last still needs, so that names sort.
-static int digits_for(int64_t count) {
-    int digits = 4;
-    for (int64_t limit = 9999; count > limit; limit = limit * 10 + 9)
-        digits++;
-    return digits;
 }
 
 static bool stills_open(void **state, const char *path, const struct sink_opts *opts,
@@ -136,7 +122,6 @@ static bool stills_open(void **state, const char *path, const struct sink_opts *
     stills->opts = *opts;
     stills->overwrite = opts->overwrite;
     stills->single = !sink_wants_stills(path);
-    stills->digits = digits_for(opts->frame_count);
     int bytes = snprintf(stills->path, sizeof stills->path, "%s", path);
     bool ok = bytes + NAME_BYTES + 32 < PARTFILE_PATH_BYTES;
     if (!ok)
@@ -169,8 +154,7 @@ static void plain_word(char out[WORD_BYTES], const char *name) {
 static bool put_into_folder(struct stills *stills, const struct sink_frame *frame, char why[256]) {
     char word[WORD_BYTES], name[NAME_BYTES], path[PARTFILE_PATH_BYTES];
     plain_word(word, frame->name ? frame->name : "");
-    snprintf(name, sizeof name, "%0*" PRId64 "%s%s.png", stills->digits, frame->index + 1,
-             *word ? "-" : "", word);
+    snprintf(name, sizeof name, "%04" PRId64 "%s%s.png", frame->index + 1, *word ? "-" : "", word);
     if (!join(path, stills->part.path, name))
         return sink_refuse(why, "the folder name is too long");
     return png_write(path, frame->bgra, frame->pitch_bytes, stills->opts.width_px,

@@ -7,7 +7,6 @@
 #include "compute/base/num.h"
 
 #include <math.h>
-#include <string.h>
 
 #define OPAQUE(rgb) (((rgba)(rgb) << 8) | 0xFFu)
 
@@ -71,16 +70,6 @@ static const struct theme THEMES[THEME_COUNT] = {
 const struct theme *theme_find(enum theme_id id) {
     bool is_known = (int)id >= 0 && id < THEME_COUNT;
     return &THEMES[is_known ? id : THEME_DARK];
-}
-
-bool theme_by_name(const char *name, enum theme_id *out) {
-    for (int i = 0; i < THEME_COUNT; i++) {
-        if (strcmp(name, THEMES[i].name) == 0) {
-            *out = (enum theme_id)i;
-            return true;
-        }
-    }
-    return false;
 }
 
 // One sRGB channel to linear light, as WCAG 2 defines it.

@@ -31,8 +31,6 @@ struct theme {
 
 // An unknown id gives the dark palette; never NULL.
 const struct theme *theme_find(enum theme_id id);
-// False, `out` untouched: no such palette.
-bool theme_by_name(const char *name, enum theme_id *out);
 
 // WCAG 2 contrast ratio of two opaque colours, times 100.
 int theme_contrast_x100(rgba a, rgba b);

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CLUSTER_MAX = 8, CLUSTER_UTF8_BYTES = 4 * CLUSTER_MAX + 1 };
+enum { CLUSTER_MAX = 8 };
 
 struct cluster {
     uint32_t chars[CLUSTER_MAX]; // code points; what is more begins a cluster of its own

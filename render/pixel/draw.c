@@ -332,7 +332,3 @@ void draw_list(struct draw *draw, const struct pixels *target, const struct cmdl
         if (list->cmds[i].kind != CMD_LINE || !list->cmds[i].phase) // drawn with its first
             draw_cmd(draw, list, &list->cmds[i]);
 }
-
-int draw_raster_count(const struct draw *draw) {
-    return masks_kept_count(draw->masks);
-}

@@ -17,7 +17,4 @@ void draw_destroy(struct draw *draw); // NULL is fine
 // Draws the list over whatever the target holds. Clips to the target.
 void draw_list(struct draw *draw, const struct pixels *target, const struct cmdlist *list);
 
-// Masks rasterised so far: flat while the same frame is drawn again.
-int draw_raster_count(const struct draw *draw);
-
 #endif

@@ -20,7 +20,6 @@ struct masks {
     uint16_t buckets[BUCKETS];
     int count;
     int64_t px; // of all masks together
-    int kept_count;
 };
 
 bool masks_create(struct masks **out) {
@@ -108,11 +107,6 @@ const struct mask *masks_keep(struct masks *masks, struct text_key key, struct m
     masks->places[index] = (struct place){.key = key, .mask = fresh, .next_in_bucket = *bucket};
     *bucket = index;
     masks->px += px;
-    masks->kept_count++;
     link_as_newest(masks, index);
     return &masks->places[index].mask;
-}
-
-int masks_kept_count(const struct masks *masks) {
-    return masks->kept_count;
 }

@@ -31,6 +31,4 @@ const struct mask *masks_find(struct masks *masks, struct text_key key);
 // the cache. Returns what masks_find would.
 const struct mask *masks_keep(struct masks *masks, struct text_key key, struct mask fresh);
 
-int masks_kept_count(const struct masks *masks); // calls of masks_keep so far
-
 #endif

@@ -113,11 +113,6 @@ int text_ascent_px(struct text *text, enum text_face face, int px) {
     return font ? TTF_FontAscent(font) : valid_px(px);
 }
 
-int text_line_px(struct text *text, enum text_face face, int px) {
-    TTF_Font *font = primary_font(text, face, px);
-    return font ? TTF_FontLineSkip(font) : valid_px(px) * 5 / 4;
-}
-
 int text_cap_px(struct text *text, enum text_face face, int px) {
     TTF_Font *font = primary_font(text, face, px);
     int top = 0;

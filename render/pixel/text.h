@@ -36,7 +36,6 @@ const char *text_note(const struct text *text); // "" or what stands in for what
 int text_width_px(struct text *text, enum text_face face, int px, const char *utf8);
 int text_ascent_px(struct text *text, enum text_face face, int px);
 int text_cap_px(struct text *text, enum text_face face, int px); // height of "H"
-int text_line_px(struct text *text, enum text_face face, int px);
 
 // The longest prefix of utf8 that fits, with an ellipsis when cut, into `out`; ""
 // when not even the ellipsis fits. Cuts between clusters only, and takes spaces

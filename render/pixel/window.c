@@ -330,11 +330,6 @@ void window_keep_awake(struct window *window, bool awake) {
         SDL_EnableScreenSaver();
 }
 
-bool window_is_kept_awake(const struct window *window) {
-    (void)window;
-    return !SDL_IsScreenSaverEnabled();
-}
-
 void window_set_text_input(struct window *window, bool on) {
     (void)window;
     if (on)

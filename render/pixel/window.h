@@ -69,7 +69,6 @@ void window_show_pointer(struct window *window, bool shown);
 
 // Keeps the screen awake while true; the desktop may not listen.
 void window_keep_awake(struct window *window, bool awake);
-bool window_is_kept_awake(const struct window *window);
 
 // Typed characters arrive as SDL_TEXTINPUT while true. Off at first.
 void window_set_text_input(struct window *window, bool on);

@@ -70,7 +70,6 @@ static int64_t encode_ns(struct stage *stage, const uint8_t *frames, size_t fram
                              .height_px = HEIGHT_PX,
                              .fps_num = FPS,
                              .fps_den = 1,
-                             .frame_count = FRAMES,
                              .overwrite = true};
     struct sink *sink = NULL;
     int64_t start_ns = stopwatch_now_ns();

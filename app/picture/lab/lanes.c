@@ -103,8 +103,6 @@ static void put_lane(struct lab *lab, const struct run *run, const char *name, i
                      int64_t whole_ns) {
     struct lab_lane *lane = &lab->lanes[lab->lane_count++];
     struct run_moment now = run_moment_at(run, t_ns);
-    *lane = (struct lab_lane){.guess_ppm = -1};
-    lane->end_ppm = ppm_of(run->state == RUN_OPEN ? now.shown_ns : run_end_ns(run), whole_ns);
     put_label(lane, run, name);
     put_value(lane, run, t_ns);
     put_spans(lane, &now, whole_ns);

@@ -121,20 +121,6 @@ static void paint_playhead(const struct lane *lane, rgba color, int ppm) {
     cmdlist_fill(s->out, (struct rect){x + width, y, 1, h}, theme_fade(color, edge.part_ppm));
 }
 
-// A guess is dotted: it isn't something that happened.
-static void paint_guess(const struct lane *lane) {
-    const struct scene *s = lane->s;
-    if (lane->data->guess_ppm < 0)
-        return;
-    int stroke = s->paint->layout->stroke_px * CMD_LINE_UNIT;
-    int x = x_at(lane, lane->data->guess_ppm) * CMD_LINE_UNIT;
-    int top = lane->bar.y * CMD_LINE_UNIT + stroke,
-        end = (lane->bar.y + lane->bar.h) * CMD_LINE_UNIT;
-    for (int y = top; y < end; y += 2 * stroke)
-        cmdlist_line(s->out, &(struct cmd_line){x, y, x, y, stroke * 5 / 4, y > top},
-                     paint_color(s->paint, COLOR_INK));
-}
-
 static void paint_lane(const struct scene *s, int i) {
     const struct lab_lane *data = &s->lab->lanes[i];
     struct rect bar = s->layout->lane_bars[i];
@@ -148,7 +134,6 @@ static void paint_lane(const struct scene *s, int i) {
     }
     cmdlist_ring(s->out, bar, lane.radius_px, s->paint->layout->hair_px,
                  paint_color(s->paint, COLOR_LINE));
-    paint_guess(&lane);
     paint_playhead(&lane, paint_color(s->paint, COLOR_INK), s->lab->playhead_ppm);
     struct paint_label left = {.face = i == 0 ? FACE_STRONG : FACE_WORDS,
                                .px = s->layout->text_px,
@@ -300,14 +285,6 @@ static void paint_pages(const struct scene *s) {
 
 // --- the picture ---
 
-static struct plot_place place_plot(const struct lab *lab, const struct lab_layout *layout, int i) {
-    return (struct plot_place){.rect = layout->plots[i],
-                               .text_px = layout->text_px,
-                               .pad_px = layout->pad_px,
-                               .radius_px = layout->radius_px,
-                               .is_focused = lab->plot_focus == i};
-}
-
 void paint_lab(struct cmdlist *out, const struct paint *paint, const struct lab *lab,
                const struct lab_layout *layout) {
     const struct scene s = {out, paint, lab, layout};
@@ -321,7 +298,8 @@ void paint_lab(struct cmdlist *out, const struct paint *paint, const struct lab 
     paint_frame(out, &frame);
     paint_clock_panel(&s);
     for (int i = 0; i < LAB_PLOTS; i++) {
-        struct plot_place place = place_plot(lab, layout, i);
+        struct plot_place place = {layout->plots[i], layout->text_px, layout->pad_px,
+                                   layout->radius_px};
         paint_plot(out, paint, &lab->plots[i], &place);
     }
     paint_pages(&s);
@@ -357,13 +335,5 @@ struct lab_hit paint_lab_hit(const struct paint *paint, const struct lab *lab,
     struct dots dots = place_dots(lab, layout);
     if (lab->pages > 1 && rect_has(dots.all, x_px, y_px))
         return (struct lab_hit){LAB_PAGE, (x_px - dots.all.x) / dots.step_px, 0};
-    for (int i = 0; i < LAB_PLOTS; i++) {
-        if (!rect_has(layout->plots[i], x_px, y_px))
-            continue;
-        struct plot_place place = place_plot(lab, layout, i);
-        struct rect area = paint_plot_area(paint, &lab->plots[i], &place);
-        bool is_data = rect_has(area, x_px, y_px);
-        return (struct lab_hit){LAB_PLOT, i, is_data ? share_ppm(area.x, area.w, x_px) : -1};
-    }
     return (struct lab_hit){LAB_NOTHING, -1, 0};
 }

@@ -16,7 +16,6 @@ void paint_lab(struct cmdlist *out, const struct paint *paint, const struct lab 
 enum lab_part {
     LAB_NOTHING,
     LAB_CONTROL, // index; ppm along its way
-    LAB_PLOT,    // index; ppm along its x axis as drawn, -1 beside the data
     LAB_CLOCK,   // index of the lane; ppm of the scale
     LAB_PAGE,    // index of the page
 };

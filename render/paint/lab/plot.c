@@ -1,6 +1,6 @@
 // See paint_plot.h. Plans the panel's rows, gives height to the data first, draws the
 // parts in order of depth, and finds places for labels among what is already there.
-#include "render/paint/lab/plot.h"
+#include "render/paint/lab/parts.h"
 
 #include "compute/base/num.h"
 #include "render/paint/wrap.h"
@@ -266,8 +266,8 @@ static void set_data(struct plot_canvas *canvas) {
                                  max_int(1, area.h - reach)};
 }
 
-static void plan(struct plot_canvas *canvas, const struct paint *paint, const struct plot *plot,
-                 const struct plot_place *place) {
+void paint_plot_plan(struct plot_canvas *canvas, const struct paint *paint, const struct plot *plot,
+                     const struct plot_place *place) {
     canvas->paint = paint;
     canvas->plot = plot;
     canvas->place = *place;
@@ -304,9 +304,8 @@ static void paint_panel_frame(struct plot_canvas *canvas) {
     const struct paint *paint = canvas->paint;
     const struct plot_place *place = &canvas->place;
     cmdlist_round(canvas->out, place->rect, place->radius_px, paint_color(paint, COLOR_PANEL));
-    cmdlist_ring(canvas->out, place->rect, place->radius_px,
-                 place->is_focused ? paint->layout->stroke_px : paint->layout->hair_px,
-                 paint_color(paint, place->is_focused ? COLOR_INK : COLOR_LINE));
+    cmdlist_ring(canvas->out, place->rect, place->radius_px, paint->layout->hair_px,
+                 paint_color(paint, COLOR_LINE));
     put(canvas,
         (struct paint_label){.rect = canvas->title,
                              .face = FACE_STRONG,
@@ -373,7 +372,7 @@ void paint_plot(struct cmdlist *out, const struct paint *paint, const struct plo
                 const struct plot_place *place) {
     struct plot_canvas canvas;
     canvas.out = out;
-    plan(&canvas, paint, plot, place);
+    paint_plot_plan(&canvas, paint, plot, place);
     paint_panel_frame(&canvas);
     paint_caption_lines(&canvas);
     if (plot->message[0] != '\0') {
@@ -394,12 +393,4 @@ void paint_plot(struct cmdlist *out, const struct paint *paint, const struct plo
     paint_plot_series_labels(&canvas, TURN_POINTS);
     paint_plot_series_labels(&canvas, TURN_LINES);
     paint_plot_cell_labels(&canvas);
-}
-
-struct rect paint_plot_area(const struct paint *paint, const struct plot *plot,
-                            const struct plot_place *place) {
-    struct plot_canvas canvas;
-    canvas.out = NULL;
-    plan(&canvas, paint, plot, place);
-    return plot->message[0] != '\0' ? (struct rect){0} : canvas.data;
 }

@@ -1,6 +1,6 @@
 // A plot's axes: which ticks have room, their texts, fine lines across for the eye,
 // and the axes' own names. A tick's text is set only where no other is.
-#include "render/paint/lab/plot.h"
+#include "render/paint/lab/parts.h"
 
 #include "compute/base/num.h"
 

@@ -1,7 +1,7 @@
 // The cells of a plot: prefill's side solid, decode's striped, each paler towards the
 // half; and the line at the half itself, found by marching squares between the cells'
 // middles and drawn strong over a halo, as one shape.
-#include "render/paint/lab/plot.h"
+#include "render/paint/lab/parts.h"
 
 #include "compute/base/num.h"
 

@@ -1,7 +1,7 @@
 // A plot's series: lines cut to the area and walked for dashes and dots, points with
 // their spread, the ring of the current setting; then a label beside each. Whatever is
 // drawn is also taken, so that labels keep away from it.
-#include "render/paint/lab/plot.h"
+#include "render/paint/lab/parts.h"
 
 #include "compute/base/num.h"
 

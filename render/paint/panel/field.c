@@ -5,7 +5,6 @@
 #include "render/paint/panel/parts.h"
 
 #include "compute/base/num.h"
-#include "render/pixel/cluster.h"
 
 #include <string.h>
 
@@ -182,24 +181,4 @@ void paint_panel_draw_field(struct panel_plan *plan) {
                     plan->panel->tiles_label);
     for (int i = 0; i < field->tile_shown; i++)
         draw_tile(plan, field->tile_first + i);
-}
-
-int paint_panel_field_byte(const struct panel_plan *plan, int x_px, int y_px) {
-    const struct panel_field_box *field = &plan->field;
-    const char *utf8 = plan->panel->field;
-    int row = clamp_int((y_px - field->inner.y) / field->line_px, 0, PLAN_MAX_FIELD_LINES);
-    if (row >= field->count)
-        return (int)strlen(utf8);
-    struct wrap_style style = field_style(plan);
-    int from = field->lines[row].from, end = from + field->lines[row].bytes, at = from;
-    struct cluster cluster;
-    for (int before = 0; at < end;) {
-        int next = at + (int)cluster_next(&cluster, utf8 + at, (size_t)(end - at));
-        int x = wrap_width_px(plan->paint->text, &style, utf8, from, next);
-        if (field->inner.x + (before + x) / 2 > x_px)
-            return at;
-        before = x;
-        at = next;
-    }
-    return at;
 }

@@ -93,11 +93,6 @@ struct panel_hit paint_panel_hit(const struct paint *paint, const struct panel *
         return hit;
     if (hit_control(&hit, &plan, x_px, y_px) || hit_line(&hit, &plan, x_px, y_px))
         return hit;
-    if (plan.sections[SECTION_FIELD].h > 0 && rect_has(plan.field.box, x_px, y_px)) {
-        hit.part = PANEL_FIELD;
-        hit.index = paint_panel_field_byte(&plan, x_px, y_px);
-        return hit;
-    }
     for (int i = 0; i < plan.row_count; i++) {
         if (hit_term(&hit, &plan, &plan.rows[i], x_px, y_px)) {
             hit.part = PANEL_TERM;
@@ -123,9 +118,4 @@ int paint_panel_drag_ppm(const struct paint *paint, const struct panel *panel, i
 int paint_panel_scroll_most(const struct paint *paint, const struct panel *panel) {
     struct panel_plan plan;
     return paint_panel_plan(&plan, paint, panel) ? plan.scroll_most : 0;
-}
-
-int paint_panel_page(const struct paint *paint, const struct panel *panel) {
-    struct panel_plan plan;
-    return paint_panel_plan(&plan, paint, panel) ? plan.list.count : 0;
 }

@@ -17,7 +17,6 @@ enum panel_part {
     PANEL_CONTROL, // index; ppm along its way, of a switch 0 or VIEW_PPM
     PANEL_LINE,    // index of a line of the list
     PANEL_TERM,    // term: the underlined word as it is written
-    PANEL_FIELD,   // index: the byte where the cursor goes
 };
 struct panel_hit {
     enum panel_part part;
@@ -36,8 +35,5 @@ int paint_panel_drag_ppm(const struct paint *paint, const struct panel *panel, i
 
 // How far panel->block_scroll goes; 0: all of the blocks is shown.
 int paint_panel_scroll_most(const struct paint *paint, const struct panel *panel);
-
-// Lines of the list shown at once: how far a page goes.
-int paint_panel_page(const struct paint *paint, const struct panel *panel);
 
 #endif

@@ -164,6 +164,5 @@ struct panel_row paint_panel_list_row(const struct panel_plan *plan, int line); 
 int paint_panel_want_field(const struct panel_plan *plan, int lines, int tile_rows);
 void paint_panel_place_field(struct panel_plan *plan, struct rect room);
 void paint_panel_draw_field(struct panel_plan *plan);
-int paint_panel_field_byte(const struct panel_plan *plan, int x_px, int y_px);
 
 #endif

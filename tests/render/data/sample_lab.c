@@ -111,7 +111,6 @@ static void map(struct plot *plot, int prompt_tokens, int answer_tokens) {
 static void lane(struct lab_lane *lane, double prefill, double decode, int steps_count,
                  double scale) {
     lane->span_count = 0;
-    lane->guess_ppm = -1;
     double at = 0;
     for (int i = 0; i <= steps_count && i < LAB_MAX_SPANS; i++) {
         double end = i == 0 ? prefill : at + decode / steps_count;
@@ -119,7 +118,6 @@ static void lane(struct lab_lane *lane, double prefill, double decode, int steps
             (int)(at / scale * VIEW_PPM), (int)(end / scale * VIEW_PPM), i == 0, 0};
         at = end;
     }
-    lane->end_ppm = lane->spans[lane->span_count - 1].to_ppm;
 }
 
 static void control(struct panel_control *control, const char *label, uint8_t tone, int tokens,

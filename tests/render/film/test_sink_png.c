@@ -115,27 +115,6 @@ static void the_folder_has_its_name_only_when_it_is_whole(void **state) {
     assert_int_equal(fixture_count(fixture), 1);
 }
 
-static void numbers_have_as_many_digits_as_the_last_one_needs(void **state) {
-    struct fixture *fixture = *state;
-    static const struct {
-        int64_t frames;
-        const char *file;
-    } cases[] = {
-        {0, "0001.png"}, {9999, "0001.png"}, {10000, "00001.png"}, {1234567, "0000001.png"}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct sink *sink = NULL;
-        char why[256], name[64];
-        struct sink_opts many = opts;
-        many.frame_count = cases[i].frames;
-        snprintf(name, sizeof name, "stills%zu", i);
-        assert_true(sink_open(&sink, fixture_path(fixture, name), &many, why));
-        assert_true(put(sink, 0, NULL, why));
-        assert_true(sink_close(sink, true, why));
-        snprintf(name, sizeof name, "stills%zu/%s", i, cases[i].file);
-        assert_true(fixture_has(fixture, name));
-    }
-}
-
 static void an_existing_folder_keeps_what_it_held(void **state) {
     struct fixture *fixture = *state;
     assert_int_equal(mkdir(fixture_path(fixture, "mine"), 0777), 0);
@@ -227,8 +206,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_new_folder_holds_numbered_stills, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_folder_has_its_name_only_when_it_is_whole, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(numbers_have_as_many_digits_as_the_last_one_needs, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(an_existing_folder_keeps_what_it_held, set_up, tear_down),
         cmocka_unit_test_setup_teardown(giving_up_leaves_everything_as_it_was, set_up, tear_down),

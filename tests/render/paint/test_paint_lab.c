@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "render/paint/lab/lab.h"
-#include "render/paint/lab/plot.h"
+#include "render/paint/lab/parts.h"
 #include "render/pixel/stroke.h"
 #include "tests/render/data/sample_lab.h"
 #include "tests/render/data/sample_view.h"
@@ -141,8 +141,6 @@ static void disturb_clock(void) {
         snprintf(lab.controls[1].value, sizeof lab.controls[1].value, "1,048,576 tokens");
     lab.controls[0].mark_ppm = random_between(-1, VIEW_PPM);
     lab.controls[1].is_off = random_between(0, 1);
-    lab.lanes[0].guess_ppm = random_between(-1, VIEW_PPM);
-    lab.plot_focus = random_between(-1, 1);
 }
 
 // Pictures come in blocks of one size and type, so that few fonts are opened.
@@ -281,12 +279,20 @@ static bool is_met(struct rect box, const struct cmd *line) {
     return false;
 }
 
+// Where the plot's data are drawn; an empty rectangle while it has only a message.
+static struct rect data_of(const struct paint *paint, const struct plot *plot,
+                           const struct plot_place *place) {
+    static struct plot_canvas canvas;
+    paint_plot_plan(&canvas, paint, plot, place);
+    return plot->message[0] != '\0' ? (struct rect){0} : canvas.data;
+}
+
 static bool is_on_map(struct rect box) {
     struct paint paint = paint_now();
     for (int i = 0; i < LAB_PLOTS; i++) {
-        struct plot_place place = {places.plots[i], places.text_px, places.pad_px, places.radius_px,
-                                   false};
-        if (is_common(box, paint_plot_area(&paint, &lab.plots[i], &place)))
+        struct plot_place place = {places.plots[i], places.text_px, places.pad_px,
+                                   places.radius_px};
+        if (is_common(box, data_of(&paint, &lab.plots[i], &place)))
             return true;
     }
     return false;
@@ -426,15 +432,15 @@ static void a_long_title_and_a_long_origin_both_stand_whole(void **state) {
 
 static void plot_alone(struct plot *plot) {
     struct paint paint = paint_now();
-    struct plot_place place = {{100, 100, 800, 500}, layout.small_px, 16, 10, false};
+    struct plot_place place = {{100, 100, 800, 500}, layout.small_px, 16, 10};
     cmdlist_clear(&list);
     paint_plot(&list, &paint, plot, &place);
 }
 
 static struct rect area_alone(const struct plot *plot) {
     struct paint paint = paint_now();
-    struct plot_place place = {{100, 100, 800, 500}, layout.small_px, 16, 10, false};
-    return paint_plot_area(&paint, plot, &place);
+    struct plot_place place = {{100, 100, 800, 500}, layout.small_px, 16, 10};
+    return data_of(&paint, plot, &place);
 }
 
 static void two_points(struct plot *plot, uint8_t look) {
@@ -714,7 +720,7 @@ static void a_sliders_knob_is_where_its_value_is_found(void **state) {
     assert_int_equal(paint_lab_drag_ppm(&paint, &lab, &places, 7, 100), 0);
 }
 
-static void the_mouse_finds_plots_lanes_and_pages(void **state) {
+static void the_mouse_finds_lanes_and_pages(void **state) {
     (void)state;
     show(0, 2, 1280, 720);
     for (int i = 0; i < 2; i++) {
@@ -723,17 +729,7 @@ static void the_mouse_finds_plots_lanes_and_pages(void **state) {
         assert_int_equal(found.part, LAB_CLOCK);
         assert_int_equal(found.index, i);
         assert_in_range(found.ppm, 249000, 251000);
-        struct paint paint = paint_now();
-        struct plot_place place = {places.plots[i], places.text_px, places.pad_px, places.radius_px,
-                                   false};
-        struct rect area = paint_plot_area(&paint, &lab.plots[i], &place);
-        found = hit(area.x + area.w / 2, area.y + area.h / 2);
-        assert_int_equal(found.part, LAB_PLOT);
-        assert_int_equal(found.index, i);
-        assert_in_range(found.ppm, 495000, 505000);
-        found = hit(places.plots[i].x + 2, places.plots[i].y + 2);
-        assert_int_equal(found.part, LAB_PLOT);
-        assert_int_equal(found.ppm, -1);
+        assert_int_equal(hit(places.plots[i].x + 2, places.plots[i].y + 2).part, LAB_NOTHING);
     }
     int seen = 0;
     for (int x = 0; x < 1280; x++) {
@@ -784,7 +780,7 @@ int main(void) {
         cmocka_unit_test(a_saddle_of_the_field_is_cut_between_its_peaks),
         cmocka_unit_test(equal_labs_give_equal_commands),
         cmocka_unit_test(a_sliders_knob_is_where_its_value_is_found),
-        cmocka_unit_test(the_mouse_finds_plots_lanes_and_pages),
+        cmocka_unit_test(the_mouse_finds_lanes_and_pages),
     };
     return cmocka_run_group_tests(tests, open_text, close_text);
 }

@@ -116,17 +116,8 @@ static void the_colours_are_the_designs(void **state) {
             assert_int_equal(theme_find((enum theme_id)t)->colors[c] & 0xFF, 0xFF);
 }
 
-static void a_theme_is_found_by_its_name_and_no_other(void **state) {
+static void an_unknown_theme_is_the_dark_one(void **state) {
     (void)state;
-    for (int t = 0; t < THEME_COUNT; t++) {
-        enum theme_id id = THEME_COUNT;
-        assert_true(theme_by_name(theme_find((enum theme_id)t)->name, &id));
-        assert_int_equal(id, t);
-    }
-    enum theme_id id = THEME_CONTRAST;
-    assert_false(theme_by_name("Dark", &id));
-    assert_false(theme_by_name("", &id));
-    assert_int_equal(id, THEME_CONTRAST);
     assert_ptr_equal(theme_find((enum theme_id)99), theme_find(THEME_DARK));
 }
 
@@ -150,7 +141,7 @@ int main(void) {
         cmocka_unit_test(fills_differ_from_the_ground_and_from_each_other),
         cmocka_unit_test(contrast_is_that_of_wcag),
         cmocka_unit_test(the_colours_are_the_designs),
-        cmocka_unit_test(a_theme_is_found_by_its_name_and_no_other),
+        cmocka_unit_test(an_unknown_theme_is_the_dark_one),
         cmocka_unit_test(blending_ends_at_both_colours_and_rounds_between),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,7 +52,6 @@ static void what_was_kept_is_found_and_nothing_else(void **state) {
         else
             assert_holds(found, i);
     }
-    assert_int_equal(masks_kept_count(masks), 500);
 }
 
 static void a_mask_of_nothing_is_kept_too(void **state) {
@@ -96,7 +95,6 @@ static void the_mask_not_used_for_longest_goes_first(void **state) {
         misses += misses_now;
     }
     assert_true(misses > POOL);
-    assert_int_equal(masks_kept_count(masks), misses);
 }
 
 static void large_masks_leave_room_for_fewer(void **state) {

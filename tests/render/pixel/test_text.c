@@ -213,7 +213,6 @@ static void capitals_stand_on_the_baseline_as_high_as_told(void **state) {
             // A hinter may leave a faint row below.
             assert_in_range(image.height_px - text_cap_px(text, face, px), 0, 1);
             assert_true(text_cap_px(text, face, px) < text_ascent_px(text, face, px));
-            assert_true(text_line_px(text, face, px) >= px);
         }
 }
 

@@ -306,11 +306,11 @@ static void text_input_and_screensaver_begin_as_promised(void **state) {
     assert_true(SDL_IsTextInputActive());
     window_set_text_input(window, false);
     assert_false(SDL_IsTextInputActive());
-    assert_false(window_is_kept_awake(window));
+    assert_true(SDL_IsScreenSaverEnabled());
     window_keep_awake(window, true);
-    assert_true(window_is_kept_awake(window));
+    assert_false(SDL_IsScreenSaverEnabled());
     window_keep_awake(window, false);
-    assert_false(window_is_kept_awake(window));
+    assert_true(SDL_IsScreenSaverEnabled());
     window_show_pointer(window, false);
     assert_int_equal(SDL_ShowCursor(SDL_QUERY), SDL_DISABLE);
     window_show_pointer(window, true);
