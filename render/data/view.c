@@ -23,8 +23,8 @@ void view_add_span(struct view *view, struct view_span span) {
         return;
     }
     struct view_span *last = &view->spans[VIEW_MAX_SPANS - 1];
-    bool is_same_kind = last->is_prefill == span.is_prefill && last->is_charged == span.is_charged;
-    if (is_same_kind && span.from_ppm >= last->from_ppm && span.to_ppm >= last->to_ppm)
+    if (view_is_same_kind(last, &span) && span.from_ppm >= last->from_ppm &&
+        span.to_ppm >= last->to_ppm)
         last->to_ppm = span.to_ppm;
     else
         view->dropped++;

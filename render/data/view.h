@@ -73,6 +73,10 @@ struct view_span {
     uint8_t is_charged; // hatched the other way
 };
 
+static inline bool view_is_same_kind(const struct view_span *a, const struct view_span *b) {
+    return a->is_prefill == b->is_prefill && a->is_charged == b->is_charged;
+}
+
 struct view_readout {
     char label[24];   // "TTFT"
     char value[32];   // "9.6 ms"; an em dash when there is none yet

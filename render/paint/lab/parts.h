@@ -3,6 +3,7 @@
 #define RENDER_PAINT_LAB_PARTS_H
 
 #include "render/paint/lab/plot.h"
+#include "render/paint/parts.h"
 
 enum { PLOT_MAX_TAKEN = 512, PLOT_MAX_SEGMENTS = 3072 };
 

@@ -295,31 +295,26 @@ void paint_plot_plan(struct plot_canvas *canvas, const struct paint *paint, cons
 
 // --- frame ---
 
-static void put(struct plot_canvas *canvas, struct paint_label label, const char *utf8) {
-    label.least_px = canvas->paint->layout->floor_px;
-    paint_text(canvas->out, canvas->paint->text, &label, utf8);
-}
-
 static void paint_panel_frame(struct plot_canvas *canvas) {
     const struct paint *paint = canvas->paint;
     const struct plot_place *place = &canvas->place;
     cmdlist_round(canvas->out, place->rect, place->radius_px, paint_color(paint, COLOR_PANEL));
     cmdlist_ring(canvas->out, place->rect, place->radius_px, paint->layout->hair_px,
                  paint_color(paint, COLOR_LINE));
-    put(canvas,
-        (struct paint_label){.rect = canvas->title,
-                             .face = FACE_STRONG,
-                             .px = place->text_px,
-                             .color = paint_color(paint, COLOR_QUIET)},
-        canvas->plot->title);
-    put(canvas,
-        (struct paint_label){.rect = canvas->origin,
-                             .align =
-                                 canvas->origin.y == canvas->title.y ? ALIGN_RIGHT : ALIGN_LEFT,
-                             .face = FACE_WORDS,
-                             .px = canvas->tick_px,
-                             .color = paint_plot_tone(paint, canvas->plot->origin_tone)},
-        canvas->plot->origin);
+    paint_put(canvas->out, paint,
+              (struct paint_label){.rect = canvas->title,
+                                   .face = FACE_STRONG,
+                                   .px = place->text_px,
+                                   .color = paint_color(paint, COLOR_QUIET)},
+              canvas->plot->title);
+    paint_put(canvas->out, paint,
+              (struct paint_label){.rect = canvas->origin,
+                                   .align = canvas->origin.y == canvas->title.y ? ALIGN_RIGHT
+                                                                                : ALIGN_LEFT,
+                                   .face = FACE_WORDS,
+                                   .px = canvas->tick_px,
+                                   .color = paint_plot_tone(paint, canvas->plot->origin_tone)},
+              canvas->plot->origin);
 }
 
 // Lines of running text from the top of the rectangle; the last one that fits takes

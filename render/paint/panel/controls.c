@@ -262,6 +262,32 @@ int paint_panel_want_controls(const struct panel_plan *plan) {
     return height;
 }
 
+// Of a switch.
+static void halve(struct panel_box *box, bool is_stacked) {
+    struct rect *first = &box->halves[0], *second = &box->halves[1];
+    *first = *second = box->track;
+    if (is_stacked) {
+        first->h /= 2;
+        second->y += first->h;
+        second->h -= first->h;
+    } else {
+        first->w /= 2;
+        second->x += first->w;
+        second->w -= first->w;
+    }
+}
+
+// The handle of a split may stand at the very ends of its track.
+static void place_slider(struct panel_box *box, const struct panel_control *control) {
+    int knob = box->track.h, thick = max_int(3, knob / 4);
+    box->slider = (struct paint_slider){box->track, 0};
+    if (control->kind == CONTROL_SPLIT)
+        return;
+    box->slider.knob_px = knob;
+    box->slider.rail.y += (knob - thick) / 2;
+    box->slider.rail.h = thick;
+}
+
 void paint_panel_place_controls(struct panel_plan *plan, struct rect room) {
     int y = room.y, pad = plan->type.pad_px, line = plan->type.line_px;
     bool is_wide = is_control_wide(plan);
@@ -278,6 +304,7 @@ void paint_panel_place_controls(struct panel_plan *plan, struct rect room) {
         if (control->kind == CONTROL_SWITCH || control->kind == CONTROL_BUTTON) {
             box->track = row;
             box->track.h = height - pad / 2 * 2;
+            halve(box, is_stacked(plan, control));
             continue;
         }
         if (is_wide) {
@@ -288,39 +315,20 @@ void paint_panel_place_controls(struct panel_plan *plan, struct rect room) {
             box->value = row;
         }
         box->track = (struct rect){row.x, row.y + line + label_gap(plan), row.w, knob_px(plan)};
+        place_slider(box, control);
         box->mark = (struct rect){row.x, box->track.y + box->track.h, row.w, line};
     }
 }
 
-// The way of a knob's or handle's middle.
-struct way {
-    int x, length; // px
-};
-
-static struct way way_of(const struct panel_plan *plan, int control) {
-    struct rect track = plan->boxes[control].track;
-    if (plan->panel->controls[control].kind == CONTROL_SPLIT)
-        return (struct way){track.x, track.w};
-    int knob = knob_px(plan);
-    return (struct way){track.x + knob / 2, max_int(1, track.w - knob)};
-}
-
-static int way_x(const struct panel_plan *plan, int control, int ppm) {
-    struct way way = way_of(plan, control);
-    return way.x + paint_between(0, way.length, ppm);
-}
-
 int paint_panel_way_ppm(const struct panel_plan *plan, int control, int x_px, int y_px) {
-    const struct panel_control *c = &plan->panel->controls[control];
-    struct rect track = plan->boxes[control].track;
-    if (c->kind == CONTROL_BUTTON)
+    const struct panel_box *box = &plan->boxes[control];
+    if (plan->panel->controls[control].kind == CONTROL_BUTTON)
         return 0;
-    if (c->kind == CONTROL_SWITCH)
-        return (is_stacked(plan, c) ? y_px < track.y + track.h / 2 : x_px < track.x + track.w / 2)
-                   ? 0
-                   : VIEW_PPM;
-    struct way way = way_of(plan, control);
-    return clamp_ppm((int64_t)(x_px - way.x) * VIEW_PPM / way.length);
+    if (plan->panel->controls[control].kind != CONTROL_SWITCH)
+        return paint_slider_ppm(&box->slider, x_px);
+    struct rect second = box->halves[1];
+    bool is_stacked = second.y > box->halves[0].y;
+    return (is_stacked ? y_px < second.y : x_px < second.x) ? 0 : VIEW_PPM;
 }
 
 // A circle around a place on a way.
@@ -334,7 +342,7 @@ static void draw_mark(struct panel_plan *plan, int i) {
     const struct layout *layout = plan->paint->layout;
     if (control->mark_ppm < 0)
         return;
-    int x = way_x(plan, i, control->mark_ppm), size = knob_px(plan);
+    int x = paint_slider_x(&box->slider, control->mark_ppm), size = knob_px(plan);
     rgba ink = color_of(plan, COLOR_INK);
     if (control->kind == CONTROL_SPLIT) {
         // A hollow handle over the bar.
@@ -358,15 +366,11 @@ static void draw_mark(struct panel_plan *plan, int i) {
 
 static void draw_slider(struct panel_plan *plan, int i, rgba accent) {
     const struct panel_control *control = &plan->panel->controls[i];
-    struct rect track = plan->boxes[i].track;
-    int x = way_x(plan, i, control->ppm), size = knob_px(plan);
-    int thick = max_int(3, size / 4);
-    struct rect rail = {track.x, track.y + (track.h - thick) / 2, track.w, thick};
-    cmdlist_round(plan->out, rail, thick / 2, color_of(plan, COLOR_LINE));
-    rail.w = x - rail.x;
-    cmdlist_round(plan->out, rail, thick / 2, accent);
+    const struct panel_box *box = &plan->boxes[i];
+    int x = paint_slider_x(&box->slider, control->ppm), size = box->slider.knob_px;
+    paint_slider_rail(plan->out, plan->paint, &box->slider, control->ppm, accent);
     draw_mark(plan, i);
-    struct rect knob = circle(track, x, control->mark_ppm >= 0 ? size * 3 / 5 : size);
+    struct rect knob = circle(box->track, x, control->mark_ppm >= 0 ? size * 3 / 5 : size);
     if (control->is_off) {
         cmdlist_round(plan->out, knob, knob.w / 2, color_of(plan, COLOR_GROUND));
         cmdlist_ring(plan->out, knob, knob.w / 2, plan->paint->layout->stroke_px, accent);
@@ -398,18 +402,11 @@ static void draw_switch(struct panel_plan *plan, int i) {
     const struct panel_control *control = &plan->panel->controls[i];
     const struct layout *layout = plan->paint->layout;
     struct rect all = plan->boxes[i].track;
-    bool is_second = control->ppm > VIEW_PPM / 2, is_below = is_stacked(plan, control);
+    bool is_second = control->ppm > VIEW_PPM / 2;
     int radius = clamp_int(plan->type.line_px / 4, 2, layout->unit_px), pad = plan->type.px / 3;
     cmdlist_ring(plan->out, all, radius, layout->hair_px, color_of(plan, COLOR_QUIET));
     for (int k = 0; k < 2; k++) {
-        struct rect half = all;
-        if (is_below) {
-            half.h = k == 0 ? all.h / 2 : all.h - all.h / 2;
-            half.y += k * (all.h / 2);
-        } else {
-            half.w = k == 0 ? all.w / 2 : all.w - all.w / 2;
-            half.x += k * (all.w / 2);
-        }
+        struct rect half = plan->boxes[i].halves[k];
         bool is_chosen = (k == 1) == is_second;
         enum theme_color color = is_chosen         ? COLOR_ON_ACCENT
                                  : control->is_off ? COLOR_QUIET

@@ -5,6 +5,8 @@
 #define RENDER_PAINT_PANEL_PARTS_H
 
 #include "render/paint/panel/panel.h"
+#include "render/paint/parts.h"
+#include "render/paint/slider.h"
 #include "render/paint/wrap.h"
 
 enum { PLAN_MAX_TEXTS = 160, PLAN_MAX_FIELD_LINES = 24, PLAN_MAX_TILES = PANEL_MAX_TILES };
@@ -54,9 +56,12 @@ struct panel_card {
     struct rect rect, sign;
 };
 
-// `all` takes the mouse. A slider and a split have label, value, track and mark.
+// `all` takes the mouse. A slider and a split have label, value, track and mark, a switch
+// its halves within the track.
 struct panel_box {
     struct rect all, label, value, track, mark;
+    struct rect halves[2];
+    struct paint_slider slider; // along the track
     bool is_shown;
 };
 

@@ -5,6 +5,7 @@
 
 #include "compute/base/utf8.h"
 
+#include <stdio.h>
 #include <string.h>
 
 int paint_panel_lines(const struct panel_plan *plan, const struct panel_words *words, int width_px,
@@ -142,13 +143,11 @@ void paint_panel_put(struct panel_plan *plan, struct paint_label label, const ch
 }
 
 void paint_panel_put_more(struct panel_plan *plan, struct panel_more more, bool is_above) {
-    char words[32], number[12];
+    char words[32];
     if (more.count <= 0)
         return;
-    paint_number(number, more.count);
-    strcpy(words, is_above ? "\xE2\x86\x91 " : "\xE2\x86\x93 ");
-    strcat(words, number);
-    strcat(words, " more");
+    snprintf(words, sizeof words, "%s %d more", is_above ? "\xE2\x86\x91" : "\xE2\x86\x93",
+             more.count);
     paint_panel_put(plan,
                     (struct paint_label){.rect = more.rect,
                                          .face = FACE_TOKEN,

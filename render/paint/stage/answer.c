@@ -2,7 +2,7 @@
 // is no room. Tokens of one word form one shape, parted by a hairline; a token that
 // begins with a space stands apart. So the text reads as text and its tokens can
 // still be counted. Where a tile stands depends only on the tokens before it.
-#include "render/paint/paint.h"
+#include "render/paint/parts.h"
 
 #include "compute/base/num.h"
 
@@ -224,10 +224,9 @@ void paint_answer(struct cmdlist *out, const struct paint *paint, const struct p
         .rect = layout->answer_label,
         .face = FACE_STRONG,
         .px = layout->label_px,
-        .least_px = layout->floor_px,
         .color = paint_color(paint, COLOR_QUIET),
     };
-    paint_text(out, paint->text, &label, "Answer");
+    paint_put(out, paint, label, "Answer");
     for (int i = 0; i < flow->air_count; i++)
         paint_slot(out, paint, flow->air[i]);
     if (flow->has_next)

@@ -3,7 +3,7 @@
 // in the answer line and turns into a tile there. Every position follows from the
 // drop's progress alone. What is too much for the eye becomes a stream of small
 // still drops on the same path: the more are in the air, the denser.
-#include "render/paint/paint.h"
+#include "render/paint/parts.h"
 
 #include "compute/base/num.h"
 

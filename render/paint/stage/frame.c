@@ -2,14 +2,7 @@
 // stamp that says where the numbers come from and how much they are slowed, the
 // caption, the key hints. The stamp is part of every frame, so that no still and
 // no film loses it.
-#include "render/paint/paint.h"
-
-// A label in the frame's own manner: as large as asked, down to the floor.
-static int put(struct cmdlist *out, const struct paint *paint, struct paint_label label,
-               const char *utf8) {
-    label.least_px = paint->layout->floor_px;
-    return paint_text(out, paint->text, &label, utf8);
-}
+#include "render/paint/parts.h"
 
 static void paint_pills(struct cmdlist *out, const struct paint *paint) {
     static const struct {
@@ -31,15 +24,15 @@ static void paint_pills(struct cmdlist *out, const struct paint *paint) {
                       paint_color(paint, is_now ? PILLS[i].color : COLOR_PANEL));
         if (!is_now)
             cmdlist_ring(out, rect, rect.h / 2, layout->hair_px, paint_color(paint, COLOR_LINE));
-        put(out, paint,
-            (struct paint_label){
-                .rect = rect,
-                .align = ALIGN_CENTER,
-                .face = is_now ? FACE_STRONG : FACE_WORDS,
-                .px = layout->label_px,
-                .color = paint_color(paint, is_now ? COLOR_ON_ACCENT : COLOR_QUIET),
-            },
-            PILLS[i].name);
+        paint_put(out, paint,
+                  (struct paint_label){
+                      .rect = rect,
+                      .align = ALIGN_CENTER,
+                      .face = is_now ? FACE_STRONG : FACE_WORDS,
+                      .px = layout->label_px,
+                      .color = paint_color(paint, is_now ? COLOR_ON_ACCENT : COLOR_QUIET),
+                  },
+                  PILLS[i].name);
     }
 }
 
@@ -47,24 +40,24 @@ static void paint_stamp(struct cmdlist *out, const struct paint *paint) {
     const struct layout *layout = paint->layout;
     // In a narrow Show the origin stands left, under the headline.
     bool is_left = layout->origin.x == layout->margin_px;
-    put(out, paint,
-        (struct paint_label){
-            .rect = layout->origin,
-            .align = is_left ? ALIGN_LEFT : ALIGN_RIGHT,
-            .face = FACE_WORDS,
-            .px = layout->label_px,
-            .color = paint_tone(paint, paint->view->origin_tone),
-        },
-        paint->view->origin);
-    put(out, paint,
-        (struct paint_label){
-            .rect = layout->rate,
-            .align = ALIGN_RIGHT,
-            .face = FACE_STRONG,
-            .px = layout->matter_px,
-            .color = paint_color(paint, COLOR_INK),
-        },
-        paint->view->rate);
+    paint_put(out, paint,
+              (struct paint_label){
+                  .rect = layout->origin,
+                  .align = is_left ? ALIGN_LEFT : ALIGN_RIGHT,
+                  .face = FACE_WORDS,
+                  .px = layout->label_px,
+                  .color = paint_tone(paint, paint->view->origin_tone),
+              },
+              paint->view->origin);
+    paint_put(out, paint,
+              (struct paint_label){
+                  .rect = layout->rate,
+                  .align = ALIGN_RIGHT,
+                  .face = FACE_STRONG,
+                  .px = layout->matter_px,
+                  .color = paint_color(paint, COLOR_INK),
+              },
+              paint->view->rate);
 }
 
 // Caption left, note right; the note takes what it needs, the caption the rest.
@@ -74,38 +67,38 @@ static void paint_caption(struct cmdlist *out, const struct paint *paint) {
     struct rect left = row;
     if (paint->view->note[0] != '\0') {
         int gap = 2 * layout->unit_px;
-        int width = put(out, paint,
-                        (struct paint_label){
-                            .rect = {row.x + row.w / 2, row.y, row.w - row.w / 2, row.h},
-                            .align = ALIGN_RIGHT,
-                            .face = FACE_WORDS,
-                            .px = layout->small_px,
-                            .color = paint_color(paint, COLOR_QUIET),
-                        },
-                        paint->view->note);
+        int width = paint_put(out, paint,
+                              (struct paint_label){
+                                  .rect = {row.x + row.w / 2, row.y, row.w - row.w / 2, row.h},
+                                  .align = ALIGN_RIGHT,
+                                  .face = FACE_WORDS,
+                                  .px = layout->small_px,
+                                  .color = paint_color(paint, COLOR_QUIET),
+                              },
+                              paint->view->note);
         left.w -= width + gap;
     }
-    put(out, paint,
-        (struct paint_label){
-            .rect = left,
-            .face = FACE_WORDS,
-            .px = layout->body_px,
-            .color = paint_tone(paint, paint->view->caption_tone),
-        },
-        paint->view->caption);
+    paint_put(out, paint,
+              (struct paint_label){
+                  .rect = left,
+                  .face = FACE_WORDS,
+                  .px = layout->body_px,
+                  .color = paint_tone(paint, paint->view->caption_tone),
+              },
+              paint->view->caption);
 }
 
 void paint_frame(struct cmdlist *out, const struct paint *paint) {
     const struct layout *layout = paint->layout;
     bool is_show = layout->input.mode == LAYOUT_SHOW;
-    put(out, paint,
-        (struct paint_label){
-            .rect = layout->title,
-            .face = FACE_STRONG,
-            .px = layout->title_px,
-            .color = paint_color(paint, COLOR_INK),
-        },
-        is_show ? paint->view->headline : paint->view->title);
+    paint_put(out, paint,
+              (struct paint_label){
+                  .rect = layout->title,
+                  .face = FACE_STRONG,
+                  .px = layout->title_px,
+                  .color = paint_color(paint, COLOR_INK),
+              },
+              is_show ? paint->view->headline : paint->view->title);
     paint_pills(out, paint);
     paint_stamp(out, paint);
     paint_caption(out, paint);

@@ -6,9 +6,11 @@
 // shape. When they are thin, neighbours of one colour are one span a row, and the
 // gaps are cut out afterwards: the number of commands follows rows plus columns,
 // not their product.
-#include "render/paint/paint.h"
+#include "render/paint/parts.h"
 
 #include "compute/base/num.h"
+
+#include <stdio.h>
 
 enum {
     RICH_CELL_PX = 9,      // smaller cells have no visible corners
@@ -325,20 +327,12 @@ static void paint_label(const struct grid *g, struct row_label label, const char
         .align = label.is_chip ? ALIGN_CENTER : ALIGN_LEFT,
         .face = FACE_WORDS,
         .px = label.px,
-        .least_px = g->layout->floor_px,
         .color = paint_color(paint, !label.is_chip ? COLOR_QUIET
                                     : is_filled    ? COLOR_ON_ACCENT
                                     : label.is_lit ? COLOR_INK
                                                    : COLOR_QUIET),
     };
-    paint_text(g->out, paint->text, &words, text);
-}
-
-static void layer_name(char out[24], int number) {
-    int at = 0;
-    for (const char *c = "layer "; *c != '\0'; c++)
-        out[at++] = *c;
-    paint_number(out + at, number);
+    paint_put(g->out, paint, words, text);
 }
 
 // A tick at the row in the last part of the label column; lit in the accent.
@@ -385,7 +379,7 @@ static void paint_labels(const struct grid *g) {
             rect.w -= 2 * layout->unit_px;
         }
         char name[24];
-        layer_name(name, layer + 1);
+        snprintf(name, sizeof name, "layer %d", layer + 1);
         paint_label(g, (struct row_label){rect, px, is_chip, is_lit}, name);
     }
     paint_label(g, (struct row_label){layout->output_label, px, true, is_in_output(g) && !is_calm},

@@ -7,9 +7,11 @@
 //
 // Nothing moves later: the prompt's headers depend on the prompt alone, an answer
 // token's only on those before it.
-#include "render/paint/paint.h"
+#include "render/paint/parts.h"
 
 #include "compute/base/num.h"
+
+#include <stdio.h>
 
 enum { RELAX_ROUNDS = 24 };
 
@@ -62,10 +64,9 @@ static void put_text(const struct headers *h, const struct chip *chip, enum them
         .align = ALIGN_CENTER,
         .face = chip->face,
         .px = h->px,
-        .least_px = h->layout->floor_px,
         .color = paint_color(h->paint, color),
     };
-    paint_text(h->out, h->paint->text, &label, text);
+    paint_put(h->out, h->paint, label, text);
 }
 
 static bool clip_rows(const struct headers *h, struct rect rect, int top, int bottom) {
@@ -331,12 +332,8 @@ static void paint_staggered(struct headers *h, int from, int to) {
 // "300 prompt tokens", shorter where there is less room.
 static const char *band_text(const struct headers *h, char out[40], int room_px) {
     static const char *const FORMS[] = {" prompt tokens", " tokens", ""};
-    int prompt = h->layout->input.prompt_tokens;
     for (int form = 0; form < 3; form++) {
-        int at = paint_number(out, prompt);
-        for (const char *c = FORMS[form]; *c != '\0'; c++)
-            out[at++] = *c;
-        out[at] = '\0';
+        snprintf(out, 40, "%d%s", h->layout->input.prompt_tokens, FORMS[form]);
         if (text_width_px(h->paint->text, FACE_WORDS, h->layout->floor_px, out) <= room_px)
             break;
     }

@@ -1,7 +1,7 @@
 // The read-outs: a quiet label, a large value, a small note. A value is split into
 // its number, set in digits of equal width, and its unit, smaller, so that the eye
 // finds the number and nothing moves while it runs.
-#include "render/paint/paint.h"
+#include "render/paint/parts.h"
 
 #include <string.h>
 
@@ -61,10 +61,9 @@ static void paint_readout(struct cmdlist *out, const struct paint *paint, struct
         .rect = {all.x, all.y, all.w, small_h},
         .face = FACE_WORDS,
         .px = layout->small_px,
-        .least_px = layout->floor_px,
         .color = paint_color(paint, COLOR_QUIET),
     };
-    int width = paint_text(out, paint->text, &label, readout->label);
+    int width = paint_put(out, paint, label, readout->label);
     struct rect value = {all.x, all.y + small_h, all.w, all.h - small_h};
     label.color = paint_color(paint, COLOR_INK);
     if (layout->is_note_beside) {
@@ -74,7 +73,7 @@ static void paint_readout(struct cmdlist *out, const struct paint *paint, struct
         label.rect.y = all.y + all.h - small_h;
         value.h -= small_h;
     }
-    paint_text(out, paint->text, &label, readout->note);
+    paint_put(out, paint, label, readout->note);
     paint_value(out, paint, value, readout);
 }
 

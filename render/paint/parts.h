@@ -1,0 +1,52 @@
+// What the painters share; nobody else needs it.
+#ifndef RENDER_PAINT_PARTS_H
+#define RENDER_PAINT_PARTS_H
+
+#include "render/paint/paint.h"
+
+rgba paint_color(const struct paint *paint, enum theme_color color);
+rgba paint_tone(const struct paint *paint, uint8_t tone);
+
+// As paint_text; the text may shrink down to the layout's floor.
+int paint_put(struct cmdlist *out, const struct paint *paint, struct paint_label label,
+              const char *utf8);
+
+// Positions in millionths, 0 .. VIEW_PPM. Smooth: 3t^2 - 2t^3.
+int paint_smooth_ppm(int ppm);
+int paint_between(int from, int to, int ppm); // rounded
+
+// The face a token's text is set in: words, or hex, or signs.
+enum text_face paint_token_face(uint8_t look);
+
+// A moving edge inside a rectangle, with the part of a pixel it has entered.
+struct paint_edge {
+    int whole_px;
+    int part_ppm; // of the next pixel
+};
+struct paint_edge paint_edge_at(int length_px, int ppm);
+
+// Where answer tokens lie: the landed ones, and places for those in the air.
+struct paint_flow {
+    int first_line;                     // line of the answer shown on top
+    int air_count;                      // tiles in air[]
+    struct rect air[VIEW_MAX_DROPS];    // for answers landed, landed + 1, ...
+    bool is_air_joined[VIEW_MAX_DROPS]; // continues the word before it
+    struct rect next;                   // place of the first unknown one
+    bool has_next;                      // it is shown: there can be one, and none is in the air
+};
+// How far a falling drop has turned into its tile: 0 for most of the fall.
+int paint_landing_ppm(int fall_ppm);
+void paint_flow_make(struct paint_flow *flow, const struct paint *paint);
+
+// Column under which a pass's drop hangs, and the slim cell of its output.
+struct rect paint_output_cell(const struct layout *layout, int column);
+
+void paint_frame(struct cmdlist *out, const struct paint *paint);
+void paint_grid(struct cmdlist *out, const struct paint *paint);
+void paint_headers(struct cmdlist *out, const struct paint *paint); // called by paint_grid
+void paint_drip(struct cmdlist *out, const struct paint *paint, const struct paint_flow *flow);
+void paint_answer(struct cmdlist *out, const struct paint *paint, const struct paint_flow *flow);
+void paint_clock(struct cmdlist *out, const struct paint *paint);
+void paint_readouts(struct cmdlist *out, const struct paint *paint);
+
+#endif
