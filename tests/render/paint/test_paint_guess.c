@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "render/paint/paint.h"
+#include "render/paint/parts.h"
 #include "tests/render/data/sample_view.h"
 
 #include <stdio.h>
