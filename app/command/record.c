@@ -350,8 +350,10 @@ int record_command(const struct options *options, char why[256]) {
     struct recording recording = {0};
     bool ok = open_all(&recording, options, why);
     if (ok) {
-        if (!options->is_quiet && sink_note(recording.sink)[0])
-            fprintf(stderr, "tokendrip: note: %s\n", sink_note(recording.sink));
+        const char *const notes[] = {text_note(recording.text), sink_note(recording.sink)};
+        for (int i = 0; i < 2; i++)
+            if (!options->is_quiet && notes[i][0])
+                fprintf(stderr, "tokendrip: note: %s\n", notes[i]);
         set_stage(&recording, options);
         ok = record_frames(&recording, options->is_quiet, why);
         ok = finish(&recording, options, ok, why);

@@ -248,6 +248,14 @@ static bool start(struct player *player, const struct options *options, int *cod
     return true;
 }
 
+// On the terminal and in the window: a user who started from a desktop sees only that.
+static void tell_note(struct player *player, const char *note) {
+    if (!note[0])
+        return;
+    fprintf(stderr, "tokendrip: note: %s\n", note);
+    player_toast(player, stopwatch_now_ns(), note);
+}
+
 static void stop(struct player *player) {
     session_close(player->session);
     window_close(player->window);
@@ -265,6 +273,7 @@ int play_command(const struct options *options, char why[256]) {
     else if (start(&player, options, &code, why)) {
         signals_on_stop(input_wake, NULL);
         player_refresh_run(&player, stopwatch_now_ns(), false);
+        tell_note(&player, text_note(player.text));
         loop(&player);
         signals_on_stop(NULL, NULL);
         remember(&player);

@@ -10,12 +10,14 @@ import shutil
 import signal
 import subprocess
 import time
+import unittest
 
 import program
 
 COMMANDS = ["play", "record", "measure", "describe", "devices", "inspect"]
 MODEL = os.path.join(program.SOURCE_DIR, "assets", "model", "tokendrip.gguf")
 LESSONS = os.path.join(program.SOURCE_DIR, "assets", "lessons")
+DEJAVU = "/usr/share/fonts/truetype/dejavu"
 
 
 def golden_answer():
@@ -352,6 +354,34 @@ class Measure(program.Case):
         self.assertEqual(one, self.succeed(*args, "7"))
         others = {self.succeed(*args, str(seed)) for seed in range(8, 12)}
         self.assertGreater(len(others | {one}), 1)
+
+
+@unittest.skipUnless(os.path.isdir(DEJAVU), "no DejaVu fonts here")
+class Fonts(program.Case):
+    NOTE = (b"tokendrip: note: Inter is missing, DejaVu Sans stands in "
+            b"(install fonts-inter)\n")
+
+    def dejavu_alone(self):
+        with open(self.path("fonts.conf"), "w") as file:
+            file.write(f"<fontconfig><dir>{DEJAVU}</dir><cachedir>{self.folder}/cache</cachedir>"
+                       "</fontconfig>")
+        return dict(os.environ, FONTCONFIG_FILE=self.path("fonts.conf"))
+
+    def test_a_font_that_stands_in_for_another_is_told_once(self):
+        still = ["record", "a.png", "--clock", "lesson", "--size", "640x480", "--overwrite"]
+        self.succeed(*still)
+        code, _, err = self.run_program(*still, env=self.dejavu_alone())
+        self.assertEqual((code, err), (0, self.NOTE))
+        self.succeed(*still, "--quiet", env=self.dejavu_alone())
+
+    def test_the_window_tells_it_too(self):
+        env = dict(self.dejavu_alone(), SDL_VIDEODRIVER="dummy", XDG_STATE_HOME=self.folder)
+        process = self.start("--clock", "lesson", env=env)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.stdout.close)
+        self.assertEqual(process.stderr.readline(), self.NOTE)
+        process.terminate()
+        self.assertEqual(process.communicate(timeout=program.TIMEOUT_S)[1], b"")
 
 
 class Environment(program.Case):
