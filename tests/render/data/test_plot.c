@@ -8,19 +8,13 @@
 #include <cmocka.h>
 
 #include "render/data/plot.h"
+#include "tests/render/render_fixture.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 static struct plot plot;
-
-static uint64_t random_state = 7;
-
-static int random_between(int low, int high) {
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return low + (int)((random_state >> 33) % (uint64_t)(high - low + 1));
-}
 
 static double random_share(void) {
     return random_between(0, 1000000) / 1e6;
@@ -208,9 +202,9 @@ static void ticks_are_written_in_their_unit(void **state) {
         {{"", 0, VIEW_PPM, false, PLOT_SHARE}, 1000000, "100 %"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char text[32];
-        plot_tick_text(text, &cases[i].axis, cases[i].value);
-        assert_string_equal(text, cases[i].text);
+        char out[32];
+        plot_tick_text(out, &cases[i].axis, cases[i].value);
+        assert_string_equal(out, cases[i].text);
     }
 }
 
@@ -226,14 +220,14 @@ static void no_two_ticks_are_written_alike(void **state) {
         if (!axis.is_log && (axis.to - axis.from) < 1e-3 * fmax(fabs(axis.to), fabs(axis.from)))
             continue;
         struct plot_ticks ticks;
-        char before[32] = "", text[32];
+        char before[32] = "", out[32];
         if (!plot_ticks_make(&ticks, &axis, 0))
             fail_msg("no ticks");
         for (int i = 0; i < ticks.count; i++) {
-            plot_tick_text(text, &axis, ticks.at[i]);
-            if (strcmp(text, before) == 0)
-                fail_msg("%g .. %g: two ticks are \"%s\"", axis.from, axis.to, text);
-            memcpy(before, text, sizeof before);
+            plot_tick_text(out, &axis, ticks.at[i]);
+            if (strcmp(out, before) == 0)
+                fail_msg("%g .. %g: two ticks are \"%s\"", axis.from, axis.to, out);
+            memcpy(before, out, sizeof before);
         }
     }
 }

@@ -9,16 +9,10 @@
 #include <cmocka.h>
 
 #include "render/paint/layout.h"
+#include "tests/render/render_fixture.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static uint64_t random_state = 7;
-
-static int random_between(int low, int high) {
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return low + (int)((random_state >> 33) % (uint64_t)(high - low + 1));
-}
 
 static const int SIZES[][2] = {
     {640, 480},   {800, 600},   {1024, 768}, {1280, 720},  {1280, 800},  {1366, 768},
@@ -82,10 +76,6 @@ static int list_rects(const struct layout *l, struct named out[40]) {
     if (l->footer.h > 0)
         out[n++] = (struct named){"footer", l->footer};
     return n;
-}
-
-static bool overlap(struct rect a, struct rect b) {
-    return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
 }
 
 static void say(char out[200], const struct layout_input *in) {

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "render/paint/layout_lab.h"
+#include "tests/render/render_fixture.h"
 
 #include <stdio.h>
 
@@ -36,11 +37,6 @@ static void lay_out(const int size[2], int step, int readouts, int lanes) {
     layout_lab_make(&lab, &stage, lanes);
     snprintf(where, sizeof where, "%dx%d step %d, %d read-outs, %d lanes", size[0], size[1], step,
              readouts, lanes);
-}
-
-static bool is_inside(struct rect in, struct rect out) {
-    return in.x >= out.x && in.y >= out.y && in.x + in.w <= out.x + out.w &&
-           in.y + in.h <= out.y + out.h;
 }
 
 static bool is_apart(struct rect a, struct rect b) {

@@ -11,6 +11,7 @@
 
 #include "render/paint/parts.h"
 #include "tests/render/data/sample_view.h"
+#include "tests/render/render_fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,14 +20,6 @@
 static struct view view;
 static struct cmdlist list, other;
 static struct layout layout;
-static struct text *text;
-
-static uint64_t random_state = 11;
-
-static int random_between(int low, int high) {
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return low + (int)((random_state >> 33) % (uint64_t)(high - low + 1));
-}
 
 static const int SIZES[][2] = {
     {640, 480},   {800, 600},   {1024, 768}, {1280, 720},  {1280, 800}, {1920, 1080},
@@ -108,17 +101,6 @@ static struct rect common(struct rect a, struct rect b) {
     return (struct rect){x, y, right > x ? right - x : 0, bottom > y ? bottom - y : 0};
 }
 
-static bool is_inside(struct rect in, struct rect out) {
-    return in.x >= out.x && in.y >= out.y && in.x + in.w <= out.x + out.w &&
-           in.y + in.h <= out.y + out.h;
-}
-
-// From the top of capitals to the bottom of the deepest letter.
-static struct rect text_box(const struct cmd *cmd) {
-    int px = cmd->stroke, cap = text_cap_px(text, (enum text_face)cmd->face, px);
-    return (struct rect){cmd->rect.x, cmd->rect.y - cap, cmd->rect.w, cap + px / 4};
-}
-
 struct boxed_text {
     struct rect box; // what can be seen of it
     const struct cmd *cmd;
@@ -145,14 +127,6 @@ static int collect_texts(const struct cmdlist *from) {
             boxes[count++] = (struct boxed_text){box, cmd};
     }
     return count;
-}
-
-static const char *text_of(const struct cmdlist *from, const struct cmd *cmd) {
-    static char out[2][200];
-    static int turn;
-    turn ^= 1;
-    snprintf(out[turn], sizeof out[0], "%.*s", (int)cmd->text_bytes, from->text + cmd->text_offset);
-    return out[turn];
 }
 
 static void say(char out[200], const struct sample *s) {
@@ -993,21 +967,6 @@ static void a_label_is_aligned_shrunk_and_at_last_cut(void **state) {
     assert_int_equal(list.count, 5);
 }
 
-static int set_up(void **state) {
-    (void)state;
-    char why[256] = "";
-    if (text_create(&text, why))
-        return 0;
-    print_message("%s\n", why);
-    return -1;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    text_destroy(text);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_command_reaches_out_of_the_target),
@@ -1043,5 +1002,5 @@ int main(void) {
         cmocka_unit_test(key_hints_stay_in_the_footer_and_leave_out_what_does_not_fit),
         cmocka_unit_test(a_label_is_aligned_shrunk_and_at_last_cut),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, open_text, close_text);
 }

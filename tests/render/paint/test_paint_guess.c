@@ -9,6 +9,7 @@
 
 #include "render/paint/parts.h"
 #include "tests/render/data/sample_view.h"
+#include "tests/render/render_fixture.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +17,6 @@
 static struct view view;
 static struct cmdlist list, other;
 static struct layout layout;
-static struct text *text;
 
 static const int SIZES[][2] = {{640, 480},   {1024, 768},  {1280, 720}, {1920, 1080},
                                {3840, 2160}, {1080, 1920}, {2560, 720}};
@@ -40,20 +40,6 @@ static void lay_out(int i, enum layout_mode mode, bool has_guess) {
     in.has_guess = has_guess;
     assert_true(layout_make(&layout, &in));
     sample_view(&view, &sample);
-}
-
-static struct rect text_box(const struct cmd *cmd) {
-    int px = cmd->stroke, cap = text_cap_px(text, (enum text_face)cmd->face, px);
-    return (struct rect){cmd->rect.x, cmd->rect.y - cap, cmd->rect.w, cap + px / 4};
-}
-
-static bool overlap(struct rect a, struct rect b) {
-    return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
-}
-
-static bool is_inside(struct rect in, struct rect out) {
-    return in.x >= out.x && in.y >= out.y && in.x + in.w <= out.x + out.w &&
-           in.y + in.h <= out.y + out.h;
 }
 
 // The pennant is the only outline in the guess's row.
@@ -132,18 +118,6 @@ static void a_layout_without_its_place_shows_a_mast_alone(void **state) {
     for (int k = 0; k < other.count; k++)
         if (other.cmds[k].kind == CMD_FILL)
             assert_true(is_inside(other.cmds[k].rect, layout.clock));
-}
-
-static int open_text(void **state) {
-    (void)state;
-    char why[256];
-    return text_create(&text, why) ? 0 : -1;
-}
-
-static int close_text(void **state) {
-    (void)state;
-    text_destroy(text);
-    return 0;
 }
 
 int main(void) {

@@ -13,6 +13,7 @@
 #include "render/pixel/stroke.h"
 #include "tests/render/data/sample_lab.h"
 #include "tests/render/data/sample_view.h"
+#include "tests/render/render_fixture.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,16 +25,8 @@ static struct cmdlist list, other;
 static struct layout layout;
 static struct lab_layout places;
 static struct lab lab;
-static struct text *text;
 static enum theme_id theme;
 static char where[128];
-
-static uint64_t random_state = 23;
-
-static int random_between(int low, int high) {
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return low + (int)((random_state >> 33) % (uint64_t)(high - low + 1));
-}
 
 static const int SIZES[][2] = {
     {640, 480},   {800, 600},   {1024, 768}, {1280, 720},  {1280, 800},
@@ -165,29 +158,6 @@ static void random_picture(int round) {
 
 // --- boxes ---
 
-static bool is_common(struct rect a, struct rect b) {
-    return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
-}
-
-static bool is_inside(struct rect in, struct rect out) {
-    return in.x >= out.x && in.y >= out.y && in.x + in.w <= out.x + out.w &&
-           in.y + in.h <= out.y + out.h;
-}
-
-// From the top of capitals to the bottom of the deepest letter.
-static struct rect text_box(const struct cmd *cmd) {
-    int px = cmd->stroke, cap = text_cap_px(text, (enum text_face)cmd->face, px);
-    return (struct rect){cmd->rect.x, cmd->rect.y - cap, cmd->rect.w, cap + px / 4};
-}
-
-static const char *text_of(const struct cmd *cmd) {
-    static char out[2][200];
-    static int turn;
-    turn ^= 1;
-    snprintf(out[turn], sizeof out[0], "%.*s", (int)cmd->text_bytes, list.text + cmd->text_offset);
-    return out[turn];
-}
-
 static struct rect target(void) {
     return (struct rect){0, 0, layout.input.width_px, layout.input.height_px};
 }
@@ -202,7 +172,7 @@ static int collect_texts(const struct cmd *out[512]) {
 
 static bool is_shown(const char *words) {
     for (int i = 0; i < list.count; i++)
-        if (list.cmds[i].kind == CMD_TEXT && strcmp(text_of(&list.cmds[i]), words) == 0)
+        if (list.cmds[i].kind == CMD_TEXT && strcmp(text_of(&list, &list.cmds[i]), words) == 0)
             return true;
     return false;
 }
@@ -236,8 +206,9 @@ static void no_text_lies_on_another(void **state) {
         int count = collect_texts(texts);
         for (int i = 0; i < count; i++)
             for (int k = 0; k < i; k++)
-                if (is_common(text_box(texts[i]), text_box(texts[k])))
-                    fail_msg("%s: \"%s\" on \"%s\"", where, text_of(texts[i]), text_of(texts[k]));
+                if (overlap(text_box(texts[i]), text_box(texts[k])))
+                    fail_msg("%s: \"%s\" on \"%s\"", where, text_of(&list, texts[i]),
+                             text_of(&list, texts[k]));
     }
 }
 
@@ -257,9 +228,9 @@ static void every_text_lies_in_its_place_and_not_below_the_floor(void **state) {
             for (int p = 0; p < place_count && !is_placed; p++)
                 is_placed = is_inside(text_box(texts[i]), all[p]);
             if (!is_placed)
-                fail_msg("%s: \"%s\" is in no place", where, text_of(texts[i]));
+                fail_msg("%s: \"%s\" is in no place", where, text_of(&list, texts[i]));
             if (texts[i]->stroke < layout.floor_px)
-                fail_msg("%s: \"%s\" is %d px", where, text_of(texts[i]), texts[i]->stroke);
+                fail_msg("%s: \"%s\" is %d px", where, text_of(&list, texts[i]), texts[i]->stroke);
         }
     }
 }
@@ -292,7 +263,7 @@ static bool is_on_map(struct rect box) {
     for (int i = 0; i < LAB_PLOTS; i++) {
         struct plot_place place = {places.plots[i], places.text_px, places.pad_px,
                                    places.radius_px};
-        if (is_common(box, data_of(&paint, &lab.plots[i], &place)))
+        if (overlap(box, data_of(&paint, &lab.plots[i], &place)))
             return true;
     }
     return false;
@@ -317,9 +288,9 @@ static void no_text_lies_on_a_line_a_dot_a_square_or_a_ring(void **state) {
                 continue;
             for (int k = 0; k < count; k++) {
                 struct rect box = text_box(texts[k]);
-                bool is_on = cmd->kind == CMD_LINE ? is_met(box, cmd) : is_common(box, cmd->rect);
+                bool is_on = cmd->kind == CMD_LINE ? is_met(box, cmd) : overlap(box, cmd->rect);
                 if (is_on && !(is_clipped && !is_on_map(box)))
-                    fail_msg("%s: \"%s\" lies on command %d", where, text_of(texts[k]), i);
+                    fail_msg("%s: \"%s\" lies on command %d", where, text_of(&list, texts[k]), i);
             }
         }
     }
@@ -334,9 +305,9 @@ static void text_on_panels_can_be_read_in_every_theme(void **state) {
         int count = collect_texts(texts);
         for (int i = 0; i < count; i++)
             if (is_inside(text_box(texts[i]), places.middle) &&
-                !is_common(text_box(texts[i]), places.pages) &&
+                !overlap(text_box(texts[i]), places.pages) &&
                 theme_contrast_x100(texts[i]->color, panel) < 450)
-                fail_msg("%s: \"%s\" has contrast %d", where, text_of(texts[i]),
+                fail_msg("%s: \"%s\" has contrast %d", where, text_of(&list, texts[i]),
                          theme_contrast_x100(texts[i]->color, panel));
     }
 }
@@ -743,21 +714,6 @@ static void the_mouse_finds_lanes_and_pages(void **state) {
     paint_into(&list);
     assert_false(is_shown("1 of 1"));
     assert_int_equal(hit(640, places.pages.y + 2).part, LAB_NOTHING);
-}
-
-static int open_text(void **state) {
-    (void)state;
-    char why[256];
-    if (text_create(&text, why))
-        return 0;
-    print_error("%s\n", why);
-    return -1;
-}
-
-static int close_text(void **state) {
-    (void)state;
-    text_destroy(text);
-    return 0;
 }
 
 int main(void) {

@@ -11,6 +11,7 @@
 #include "render/paint/panel/panel.h"
 #include "tests/render/data/sample_panel.h"
 #include "tests/render/data/sample_view.h"
+#include "tests/render/render_fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,14 +21,6 @@ static struct cmdlist list, other;
 static struct layout layout;
 static struct panel panel;
 static struct paint paint;
-static struct text *text;
-
-static uint64_t random_state = 23;
-
-static int random_between(int low, int high) {
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return low + (int)((random_state >> 33) % (uint64_t)(high - low + 1));
-}
 
 static const int SIZES[][2] = {
     {640, 480},   {800, 600},   {1024, 768}, {1280, 720},  {1366, 768},
@@ -220,29 +213,6 @@ static void say(char out[200], int round) {
 }
 
 // --- boxes ---
-
-static bool is_inside(struct rect in, struct rect out) {
-    return in.x >= out.x && in.y >= out.y && in.x + in.w <= out.x + out.w &&
-           in.y + in.h <= out.y + out.h;
-}
-
-static bool overlap(struct rect a, struct rect b) {
-    return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
-}
-
-// From the top of capitals to the bottom of the deepest letter.
-static struct rect text_box(const struct cmd *cmd) {
-    int px = cmd->stroke, cap = text_cap_px(text, (enum text_face)cmd->face, px);
-    return (struct rect){cmd->rect.x, cmd->rect.y - cap, cmd->rect.w, cap + px / 4};
-}
-
-static const char *text_of(const struct cmdlist *from, const struct cmd *cmd) {
-    static char out[2][200];
-    static int turn;
-    turn ^= 1;
-    snprintf(out[turn], sizeof out[0], "%.*s", (int)cmd->text_bytes, from->text + cmd->text_offset);
-    return out[turn];
-}
 
 // The first command with this text, or NULL.
 static const struct cmd *find_text(const struct cmdlist *in, const char *utf8) {
@@ -883,18 +853,6 @@ static void a_layout_without_a_panel_shows_none(void **state) {
     assert_int_equal(draw(&list), 0);
     assert_int_equal(hit(1100, 400).part, PANEL_NOTHING);
     assert_int_equal(hit(10, 10).part, PANEL_NOTHING);
-}
-
-static int open_text(void **state) {
-    (void)state;
-    char why[256];
-    return text_create(&text, why) ? 0 : -1;
-}
-
-static int close_text(void **state) {
-    (void)state;
-    text_destroy(text);
-    return 0;
 }
 
 int main(void) {

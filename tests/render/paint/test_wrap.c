@@ -9,17 +9,9 @@
 
 #include "render/data/panel.h"
 #include "render/paint/wrap.h"
+#include "tests/render/render_fixture.h"
 
 #include <string.h>
-
-static struct text *text;
-
-static uint64_t random_state = 5;
-
-static int random_between(int low, int high) {
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return low + (int)((random_state >> 33) % (uint64_t)(high - low + 1));
-}
 
 static const char *const WORDS[] = {
     "a",
@@ -175,18 +167,6 @@ static void a_line_holds_a_character_however_narrow(void **state) {
     assert_int_equal(wrap_count(text, &style, giant, 9999), 3999);
     style.width_px = 1000000;
     assert_in_range(wrap_count(text, &style, giant, 9999), 8, 12);
-}
-
-static int open_text(void **state) {
-    (void)state;
-    char why[256];
-    return text_create(&text, why) ? 0 : -1;
-}
-
-static int close_text(void **state) {
-    (void)state;
-    text_destroy(text);
-    return 0;
 }
 
 int main(void) {

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "render/pixel/stroke.h"
+#include "tests/render/render_fixture.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,13 +17,6 @@
 enum { W = 48, H = 40, SIDE = 24 };
 
 static const struct rect AREA = {0, 0, W, H};
-
-static uint64_t random_state = 5;
-
-static int random_between(int low, int high) {
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return low + (int)((random_state >> 33) % (uint64_t)(high - low + 1));
-}
 
 static struct cmd line(int x0, int y0, int x1, int y1, int stroke) {
     return (struct cmd){.kind = CMD_LINE,

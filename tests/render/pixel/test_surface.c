@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "render/pixel/surface.h"
+#include "tests/render/render_fixture.h"
 
 #include <libpng16/png.h>
 #include <stdio.h>
@@ -15,23 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct text *text;
 static struct cmdlist list;
-
-static int open_text(void **state) {
-    (void)state;
-    char why[256];
-    if (text_create(&text, why))
-        return 0;
-    print_error("%s\n", why);
-    return -1;
-}
-
-static int close_text(void **state) {
-    (void)state;
-    text_destroy(text);
-    return 0;
-}
 
 static void add_scene(int w, int h) {
     const struct cmd words = {

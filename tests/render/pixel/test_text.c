@@ -9,6 +9,7 @@
 
 #include "render/pixel/cluster.h"
 #include "render/pixel/text.h"
+#include "tests/render/render_fixture.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -16,23 +17,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static struct text *text;
-
-static int open_text(void **state) {
-    (void)state;
-    char why[256];
-    if (text_create(&text, why))
-        return 0;
-    print_error("%s\n", why);
-    return -1;
-}
-
-static int close_text(void **state) {
-    (void)state;
-    text_destroy(text);
-    return 0;
-}
 
 // A copy of an image around the baseline, so that two can be compared.
 enum { ABOVE = 160, BELOW = 100, WIDE = 900, PEN = 40 };

@@ -10,6 +10,7 @@
 
 #include "render/pixel/surface.h"
 #include "render/pixel/window.h"
+#include "tests/render/render_fixture.h"
 
 #include <SDL.h>
 #include <signal.h>
@@ -19,23 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct text *text;
 static struct cmdlist scene, hud;
-
-static int open_text(void **state) {
-    (void)state;
-    char why[256];
-    if (text_create(&text, why))
-        return 0;
-    print_error("%s\n", why);
-    return -1;
-}
-
-static int close_text(void **state) {
-    (void)state;
-    text_destroy(text);
-    return 0;
-}
 
 // ---- environments ----
 
