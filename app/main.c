@@ -39,8 +39,8 @@ static int run_command(const struct options *options, char why[256]) {
     return EXIT_OK;
 }
 
-// True if what was printed has reached standard output. A reader that has gone
-// away (a pager that was quit) needs no message, a full disk does.
+// True if everything printed has reached standard output. A reader that went away (a pager
+// that was quit) needs no message; a full disk does.
 static bool flush_output(void) {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return true;
@@ -50,7 +50,7 @@ static bool flush_output(void) {
     return false;
 }
 
-// Runs may be named without saying where the program keeps them.
+// Saved runs of the program itself may be given by name alone.
 static void find_runs(struct options *options) {
     static char run_path[ASSETS_PATH_BYTES], compare_path[ASSETS_PATH_BYTES];
     options->request.run_path = assets_run(run_path, options->request.run_path);
@@ -65,6 +65,8 @@ int main(int argc, char **argv) {
         find_runs(&options);
         code = signals_start(why) ? run_command(&options, why) : EXIT_FAILED;
     }
+    if (code == EXIT_FAILED && signals_stop_asked())
+        code = EXIT_STOPPED;
     if (!flush_output() && code == EXIT_OK)
         code = EXIT_FAILED;
     if (code != EXIT_OK && why[0])

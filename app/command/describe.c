@@ -7,7 +7,6 @@
 #include "app/picture/scene/scene.h"
 #include "app/runs/source.h"
 #include "compute/base/progress.h"
-#include "compute/base/signals.h"
 #include "compute/base/utf8.h"
 
 #include <stdlib.h>
@@ -263,5 +262,5 @@ int describe_command(const struct options *options, char why[256]) {
         describe_run(stdout, lesson, run);
     lesson_destroy(lesson);
     run_destroy(run);
-    return ok ? EXIT_OK : signals_stop_asked() ? EXIT_STOPPED : EXIT_FAILED;
+    return ok ? EXIT_OK : EXIT_FAILED;
 }

@@ -1,8 +1,6 @@
-// The walk of a run as text, one block an event: what a still shows, for people
-// who read or listen instead of looking, and for tests. The same times, counts
-// and words of origin as on the screen; nothing that the run does not hold. With a
-// lesson at hand, also its one line about each event, in its language; NULL for a
-// lesson leaves that out.
+// A run as text, one block per event: what a still shows, for people who read or listen, and
+// for tests. Times, counts and the words of origin are those on screen. With a lesson, its
+// own line about each event is added, in its language; a NULL lesson leaves that out.
 #ifndef APP_COMMAND_DESCRIBE_H
 #define APP_COMMAND_DESCRIBE_H
 
@@ -22,8 +20,8 @@ void describe_block(FILE *out, const struct lesson *lesson, const struct run *ru
 // Origin, every block, and a line of totals.
 void describe_run(FILE *out, const struct lesson *lesson, const struct run *run);
 
-// One line about an event, at once on its way: for a screen reader that follows the
-// window. The lesson's line; describe_event's without a lesson. The run may still grow.
+// One line about an event, flushed at once for a screen reader that follows the window: the
+// lesson's, or without one that of describe_event. The run may still grow.
 void describe_step(FILE *out, const struct lesson *lesson, const struct run *run, int event);
 
 // Returns the exit code; `why` is "" or the one line to print.

@@ -1,5 +1,5 @@
-// See devices_cmd.h. A line a device; what is missing gets its reason on the same
-// line, so that nobody has to guess why a device is not in the list.
+// See devices.h. One line per device. A device that cannot be used gets its reason on the
+// same line, so that nobody has to guess why it is missing.
 #include "app/command/devices.h"
 
 #include "app/options/options.h"

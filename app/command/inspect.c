@@ -1,5 +1,5 @@
-// See inspect_cmd.h. Only lists: every check of the file is gguf.c's, every text
-// comes out of it printable, and long lists are cut with their count said.
+// See inspect.h. Lists only: gguf.c checks the file and makes its texts printable. Long lists
+// are cut and end with the number of lines left out.
 #include "app/command/inspect.h"
 
 #include "app/picture/scene/scene.h"

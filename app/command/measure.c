@@ -1,11 +1,10 @@
-// See measure_cmd.h.
+// See measure.h.
 #include "app/command/measure.h"
 
 #include "app/command/measure_sweep.h"
 #include "app/runs/source.h"
 #include "compute/base/partfile.h"
 #include "compute/base/progress.h"
-#include "compute/base/signals.h"
 #include "compute/base/why.h"
 #include "compute/file/runfile.h"
 
@@ -25,7 +24,7 @@ static const struct {
     {"prefill", "prefill_ms", "the pass over the prompt", offsetof(struct measure_result, prefill)},
     {"step", "step_ms", "one decode step", offsetof(struct measure_result, step)},
 };
-enum { FIGURES = sizeof figures / sizeof figures[0] };
+enum { FIGURES = sizeof figures / sizeof figures[0], FIRST_IN_JSON = 3 };
 
 static const struct measure_spread *spread_of(const struct measure_result *result, int figure) {
     return (const void *)((const char *)result + figures[figure].offset);
@@ -94,7 +93,7 @@ static void print_share(FILE *out, const char *name, const struct floors_phase *
         fprintf(out, "%s %.0f %%", name, 100 * phase->share);
 }
 
-// What this device could do at best, and how near it came.
+// The best this device could do, and how near the run came to it.
 static void print_floors(FILE *out, const struct floors *floors) {
     if (!floors->is_measured)
         return;
@@ -189,15 +188,12 @@ static json_t *run_json(const struct measure_result *result) {
 }
 
 static bool add_figures(json_t *object, const struct measure_result *result) {
-    // JSON order: the run, prefill and step, then what follows from them.
-    static const char *const order[FIGURES] = {"prefill_ms", "step_ms", "ttft_ms", "tpot_ms",
-                                               "e2e_ms"};
     bool ok = json_object_set_new(object, "run", run_json(result)) == 0; // takes NULLs, with -1
+    // The run, prefill and step, then what follows from them.
     for (int i = 0; ok && i < FIGURES; i++) {
-        for (int f = 0; f < FIGURES; f++) {
-            if (strcmp(figures[f].json, order[i]) == 0)
-                ok = json_object_set_new(object, order[i], spread_json(spread_of(result, f))) == 0;
-        }
+        int figure = (i + FIRST_IN_JSON) % FIGURES;
+        ok = json_object_set_new(object, figures[figure].json,
+                                 spread_json(spread_of(result, figure))) == 0;
     }
     if (ok && result->floors.is_measured)
         ok = json_object_set_new(object, "floor", floor_json(&result->floors)) == 0;
@@ -283,8 +279,8 @@ static bool print_csv(FILE *out, const struct measured *measured) {
     return true;
 }
 
-// Prints into memory, then to a part file that is renamed, so that `path` is
-// whole or untouched. "-" is standard output.
+// Prints into memory, then to a part file that is renamed: `path` ends up whole or untouched.
+// "-" is standard output.
 static bool write_whole(const char *path, print_fn *print, const struct measured *measured,
                         char *why) {
     if (strcmp(path, "-") == 0)
@@ -307,8 +303,12 @@ static bool write_whole(const char *path, print_fn *print, const struct measured
     return ok;
 }
 
+static bool is_stdout(const char *path) {
+    return path && strcmp(path, "-") == 0;
+}
+
 static bool check_target(const char *path, char *why) {
-    return !path || strcmp(path, "-") == 0 || partfile_check_target(path, true, why);
+    return !path || is_stdout(path) || partfile_check_target(path, true, why);
 }
 
 static bool save(const char *path, const struct measured *measured, char *why) {
@@ -324,11 +324,7 @@ static bool write_files(const struct options *options, const struct measured *me
     return !options->save_path || save(options->save_path, measured, why);
 }
 
-static bool is_stdout(const char *path) {
-    return path && strcmp(path, "-") == 0;
-}
-
-// What stands on standard output besides figures asked for there.
+// Prints what belongs on standard output: words, or the table unless JSON or CSV goes there.
 static void print_result(const struct options *options, const struct measured *measured) {
     if (options->text_only)
         measure_print_answer(stdout, measured->result.shown);
@@ -339,7 +335,7 @@ static void print_result(const struct options *options, const struct measured *m
                 options->save_path);
 }
 
-// One run has the same words as twenty, and no more is asked for.
+// If only the words are wanted, one run is enough: all runs give the same.
 static bool wants_words_only(const struct options *options) {
     return options->text_only && !options->json_path && !options->csv_path && !options->save_path;
 }
@@ -376,7 +372,5 @@ int measure_command(const struct options *options, char why[256]) {
     if (ok)
         print_result(options, &measured);
     measure_clear(&measured.result);
-    if (!ok && signals_stop_asked())
-        return EXIT_STOPPED;
     return ok ? EXIT_OK : EXIT_FAILED;
 }

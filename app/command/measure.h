@@ -1,6 +1,6 @@
-// `tokendrip measure`: the figures of this machine as a table, as JSON and CSV,
-// and the run itself as a file. Formats only; the measuring is compute/'s. What
-// was not measured is said so in words, or null: never 0.
+// `tokendrip measure`: the figures of this machine as a table, JSON and CSV, and the run
+// itself as a file. Measuring is done by compute/. A figure that was not measured is
+// "not measured" or null, never 0.
 #ifndef APP_COMMAND_MEASURE_H
 #define APP_COMMAND_MEASURE_H
 
@@ -9,7 +9,7 @@
 #include "compute/measure/measure.h"
 #include "compute/measure/sweep.h"
 
-// What one `measure` command has to say.
+// What one `measure` command found.
 struct measured {
     struct measure_result result;
     struct sweep sweep;       // no points = none was asked for
@@ -27,11 +27,11 @@ void measure_print_table(FILE *out, const struct measured *measured);
 // exact to the nanosecond. False: no memory.
 bool measure_print_json(FILE *out, const struct measured *measured);
 
-// A header and a line a figure; each line names its run, so that the files of
-// several machines can be put together.
+// A header and one line per figure. Each line names its run, so that files of several
+// machines can be joined.
 void measure_print_csv(FILE *out, const struct measured *measured);
 
-// The answer's words and nothing else, as they read in a sentence.
+// Only the words of the answer, as they read in a sentence.
 void measure_print_answer(FILE *out, const struct run *run);
 
 // Returns the exit code; `why` is "" or the one line to print.

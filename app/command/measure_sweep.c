@@ -1,5 +1,5 @@
-// See measure_sweep.h. The two curves have the same points, so that one table here serves
-// both; only what is said of their fits differs.
+// See measure_sweep.h. Both curves have the same kind of points and share their table; only
+// the words for their fits differ.
 #include "app/command/measure_sweep.h"
 
 #include "compute/base/num.h"
@@ -35,7 +35,7 @@ static void print_points(FILE *out, const char *name, const char *of,
                 ms_of((double)points[i].p90_ns), points[i].count);
 }
 
-// As many places as the error has reason for: two figures of it.
+// With as many decimals as show two significant digits of the error.
 static void print_with_error(FILE *out, double value, double error) {
     int places = error > 0 && error < 10 ? 1 - (int)floor(log10(error)) : 0;
     places = places > 6 ? 6 : places;

@@ -1,5 +1,5 @@
-// See version_cmd.h. Library versions are asked at run time: those are the ones
-// that draw and encode.
+// See version.h. Library versions are asked for at run time: those are the ones that draw
+// and encode.
 #include "app/command/version.h"
 
 #include "app/options/options.h"

@@ -1,8 +1,7 @@
-// What Lab mode has measured besides the run on screen: the sweep over lengths, the
-// device's roofs, the same answer without a cache, and the run that was kept to
-// compare with. One thing at a time on the one engine there is, and only while nothing
-// else is being measured: the user's own request comes first and takes the engine away.
-// Thread: the window's.
+// What Lab mode measures besides the run on screen: the sweep over lengths, the device's
+// rates, and the same answer without a KV cache; and the run kept to compare with. One
+// measurement at a time on the one engine, and only while nothing else is measured: the
+// user's own request comes first and interrupts it. Thread: the window's.
 #ifndef APP_RUNS_LABWORK_H
 #define APP_RUNS_LABWORK_H
 
@@ -38,10 +37,10 @@ void labwork_clear(struct labwork *work); // frees; a zeroed one is fine
 bool labwork_load_kept(struct labwork *work, const char *path, char why[256]);
 bool labwork_keep(struct labwork *work, const struct run *run, char why[256]);
 
-// What a saved run brings along: its sweep and its roofs, where it has them.
+// Takes the sweep and the rates that a run file holds beside its run, if any.
 void labwork_take(struct labwork *work, const struct runfile_extras *extras);
 
-// What a page of Lab needs.
+// The LABWORK_ bits that a page of Lab (0 = the first) needs.
 unsigned labwork_wants(int page);
 
 // Starts the first of `wants` that is missing. The engine must be idle. `request` is that of
@@ -49,7 +48,7 @@ unsigned labwork_wants(int page);
 void labwork_start(struct labwork *work, struct source *source, const struct run_request *request,
                    unsigned wants);
 
-// Takes what the engine has by now. True: something changed.
+// Takes what the engine has finished so far. True: something changed.
 bool labwork_poll(struct labwork *work, struct source *source);
 
 // Floors are those of one run: brings them to the one that is shown now. `shape` NULL (no
@@ -62,9 +61,9 @@ void labwork_fit(struct labwork *work, const struct model_shape *shape, const st
 struct at_hand labwork_at_hand(const struct labwork *work, const struct run *run,
                                const struct lesson *lesson, bool has_engine);
 
-// The engine is needed for something else, or another run came: what belonged to the
-// old one goes.
+// Forgets the job that runs, because the engine is needed for something else.
 void labwork_interrupt(struct labwork *work);
+// Drops what belongs to the run that was shown, because another one came.
 void labwork_forget_run(struct labwork *work);
 
 #endif

@@ -108,13 +108,13 @@ bool prompt_from_text(struct prompt *out, const struct tokenizer *tokenizer, con
                    RUN_MAX_TOKENS - 1);
 }
 
-// Copies the last `count` ids of `from`, repeated as often as it takes, to `to`.
+// Copies the last `count` ids of `from` to `to`, repeating `from` as needed.
 static void copy_end(int32_t *to, int count, const struct prompt *from) {
     for (int i = 0; i < count; i++)
         to[count - 1 - i] = from->ids[from->count - 1 - i % from->count];
 }
 
-// The parts, each tokenised with its leading space as it stands in the whole.
+// The parts, each tokenised with the leading space that it has in the whole prompt.
 struct parts {
     struct prompt instruction; // begin token included where there is one
     struct prompt policy, question;
@@ -129,7 +129,7 @@ static void join_parts(struct prompt *out, const struct parts *parts, bool has_b
         memcpy(out->ids + head + room, parts->question.ids, (size_t)tail * sizeof out->ids[0]);
         return;
     }
-    // Shorter than the default prompt: the begin token and the end of that.
+    // Shorter than the default prompt: its begin token and its end.
     int end = out->count < tail + has_bos ? out->count - has_bos : tail;
     int before = out->count - has_bos - end;
     if (has_bos)
@@ -184,7 +184,7 @@ bool prompt_of_length(struct prompt *out, const struct tokenizer *tokenizer, int
     return ok;
 }
 
-// --prompt-tokens beside a given prompt can only agree with it.
+// --prompt-tokens together with a given prompt must agree with it.
 static bool check_count(struct prompt *prompt, int tokens, char *why) {
     int count = prompt->count;
     if (tokens == 0 || tokens == count)

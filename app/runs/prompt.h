@@ -1,7 +1,6 @@
-// What is asked, as token ids: the user's text, the default prompt, or a prompt
-// of exactly N tokens. A built prompt is put together from ids, not from text, so
-// that its length is exact for every N: begin token, instruction, the end of the
-// shop's policy cut at a token, question. It knows no model beyond a tokenizer.
+// The prompt as token ids: the user's text, the default prompt, or a prompt of exactly N
+// tokens. The last is joined from ids, not from text, so that its length is exact: begin
+// token, instruction, the end of the shop's policy cut at a token, question.
 #ifndef APP_RUNS_PROMPT_H
 #define APP_RUNS_PROMPT_H
 
@@ -33,9 +32,9 @@ bool prompt_from_text(struct prompt *out, const struct tokenizer *tokenizer, con
 bool prompt_of_length(struct prompt *out, const struct tokenizer *tokenizer, int tokens,
                       char why[256]);
 
-// The same from a policy given as text: its lines, trimmed and joined by one
-// space, cut at the front; repeated when too short. Up to the length of the default
-// prompt it is the begin token and the last tokens of that.
+// The same with the policy as text: its lines are trimmed and joined by one space, cut at the
+// front, and repeated if too short. Prompts no longer than the default one are its begin token
+// and its last tokens.
 bool prompt_build(struct prompt *out, const struct tokenizer *tokenizer, int tokens,
                   const char *policy, char why[256]);
 

@@ -471,11 +471,7 @@ bool session_has_measured(const struct session *session) {
 }
 
 const char *session_failure(const struct session *session) {
-    return session->failure;
-}
-
-bool session_has_failed(const struct session *session) {
-    return session->failure[0] != '\0';
+    return session->failure[0] ? session->failure : NULL;
 }
 
 bool session_is_busy(const struct session *session) {

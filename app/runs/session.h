@@ -1,6 +1,6 @@
-// The runs at hand: the measured one (from the engine or a file), the lesson's, and
-// both under either counting. Opens the model on a thread of its own so that the
-// window never waits; everything else is called from the window's thread.
+// The runs that the window can show: the measured one (from the engine or a file) and the
+// lesson's, each under either counting. The model opens on a thread of its own, so that the
+// window never waits. Thread: the window's.
 #ifndef APP_RUNS_SESSION_H
 #define APP_RUNS_SESSION_H
 
@@ -10,7 +10,7 @@
 
 struct session;
 
-// What there is to show for a clock and a counting.
+// What to show for a clock and a counting.
 struct session_show {
     const struct run *run; // NULL: nothing yet, see `message`
     bool is_live;          // the cold run of a slow model while it grows
@@ -25,36 +25,36 @@ bool session_open(struct session **out, const struct run_request *request,
                   void (*wake)(void *context), void *wake_context, char why[256]);
 void session_close(struct session *session); // NULL is fine
 
-// Once a turn: takes what the worker finished. True: what session_show gives may
-// have changed. Runs given out before the last but one call may be gone. The cold
-// run of a slow model is shown while it grows only if `wants_live`: not to a user who
-// paused, or who comes from another clock and waits for the same place.
+// Call once per turn of the loop: takes what the engine finished. True: session_show may have
+// changed. A run that session_show gave stays valid for one more call, not for two.
+// `wants_live`: show the cold run of a slow model while it grows; false while paused or while
+// restoring a place.
 bool session_poll(struct session *session, int64_t wall_ns, bool wants_live);
 
 struct session_show session_show(struct session *session, enum clock_choice clock,
                                  enum run_counting counting);
 
-// Counting a clock starts with: engines for measured runs, charged for lessons,
-// unless the options or the run file say otherwise.
+// The counting that a clock starts with: RUN_ENGINE for measured runs, RUN_CHARGED for
+// lessons, unless the request or the run file says otherwise.
 enum run_counting session_default_counting(const struct session *session, enum clock_choice clock);
 
-// Measures again, with other lengths (0 = as the options say). False with `why`.
+// Measures again, with other lengths (0 = as the request says). False with `why`.
 bool session_measure(struct session *session, int prompt_tokens, int answer_tokens, int64_t wall_ns,
                      char why[256]);
 
-// The same with the user's own prompt, which is then the session's.
+// The same with the user's own prompt, which session_measure repeats from then on.
 bool session_measure_text(struct session *session, const char *text, int answer_tokens,
                           int64_t wall_ns, char why[256]);
 
-// Without a device: a run of these lengths from the sweep that the file holds, marked
-// modelled, in the measured one's place. False with `why`: there is no sweep.
+// For a replayed file: replaces the measured run by one of these lengths that is computed
+// from the file's sweep and marked as modelled. False with `why`: the file has no sweep.
 bool session_model(struct session *session, int prompt_tokens, int answer_tokens, char why[256]);
 
 // The lesson's schedule with other lengths (0 = its own). False with `why`.
 bool session_schedule(struct session *session, int prompt_tokens, int answer_tokens, char why[256]);
 
-// What Lab mode needs (LABWORK_ bits), measured one after another whenever the engine
-// has nothing else to do; 0 = nothing more.
+// Sets what Lab mode needs (LABWORK_ bits, 0 = nothing): measured one after another while the
+// engine is idle.
 void session_want(struct session *session, unsigned wants);
 
 // Takes a run to compare with: a saved one, or the measured one on screen.
@@ -63,20 +63,19 @@ bool session_keep(struct session *session, const struct run *run, char why[256])
 
 // Valid until the next session_poll.
 const struct labwork *session_lab(const struct session *session);
-const struct run *session_before(const struct session *session);          // the measured run before
-                                                                          // this one, NULL = none
+// The measured run before this one; NULL = none.
+const struct run *session_before(const struct session *session);
 const struct tokenizer *session_tokenizer(const struct session *session); // NULL = no model
 
 // Ends showing a live run: the finished measurement takes its place.
 void session_end_live(struct session *session);
 
 bool session_can_measure(const struct session *session);
-bool session_can_schedule(const struct session *session); // the lesson is a rule, not a file's run
+bool session_can_schedule(const struct session *session); // by a rule; false for a saved lesson
 bool session_can_model(const struct session *session);
 bool session_has_lesson(const struct session *session);
-bool session_has_measured(const struct session *session);   // now, not some day
-bool session_has_failed(const struct session *session);     // nothing measured will come
-const char *session_failure(const struct session *session); // why; "" = it has not
+bool session_has_measured(const struct session *session);   // already
+const char *session_failure(const struct session *session); // why no run will come; NULL = none
 bool session_is_busy(const struct session *session);        // a pass is being computed
 int session_longest(const struct session *session);         // tokens in the model's context
 

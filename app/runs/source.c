@@ -22,7 +22,7 @@ static const int64_t BUDGET_NS = INT64_C(20000000000);
 
 // --- Engine and prompt ---
 
-// The words of a model that has none (see engine.h).
+// The answer text for a shape, whose weights are random (see engine.h).
 static bool read_script(char out[SCRIPT_BYTES], char *why) {
     char path[ASSETS_PATH_BYTES];
     if (!assets_find(path, "model/script.txt", why))
@@ -99,8 +99,8 @@ static bool refuse_length(const struct source *source, const struct run_request 
                    source->prompt.count, context);
 }
 
-// Opens with the usual context, and once more with a longer one if the prompt
-// turns out to need it: its length is known only to the model's tokenizer.
+// Opens with the usual context, and again with a longer one if the prompt needs it: only the
+// model's tokenizer knows how many tokens the prompt has.
 static bool open_fitting(struct source *source, const struct run_request *request, char *why) {
     if (!open_engine(source, request, 0, why))
         return false;
@@ -117,7 +117,7 @@ static bool open_fitting(struct source *source, const struct run_request *reques
     if (open_engine(source, request, needed, longer_why) &&
         engine_context(source->engine) >= needed)
         return true;
-    // Not that long: open as usual again, only to say what its limit is.
+    // It cannot be that long: reopen with the usual one, only to name the limit.
     engine_close(source->engine);
     source->engine = NULL;
     return open_engine(source, request, 0, why) && refuse_length(source, request, why);

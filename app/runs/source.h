@@ -1,8 +1,7 @@
-// Where a run comes from: a saved file, a lesson's schedule, or a measurement made
-// now. source_run gives record and describe one complete run, whatever its origin;
-// the pieces below it (engine, prompt, request) are the same ones the window uses,
-// so that both ask the engine the same question. Never shows a made-up time as a
-// measured one: a measurement whose stages do not add up is refused.
+// Where a run comes from: a saved file, a lesson's schedule, or a measurement made now.
+// source_run gives record and describe one complete run of any origin. The window uses the
+// same parts (engine, prompt, request), so that all ask the engine the same question. A
+// measurement whose stages do not add up to its wall-clock time is refused.
 #ifndef APP_RUNS_SOURCE_H
 #define APP_RUNS_SOURCE_H
 

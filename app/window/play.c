@@ -103,7 +103,7 @@ static void loop(struct player *player) {
     for (bool goes_on = true; goes_on && !signals_stop_asked();) {
         int64_t wall_ns = stopwatch_now_ns();
         player_poll(player, wall_ns);
-        if (!player->has_shown && session_has_failed(player->session))
+        if (!player->has_shown && session_failure(player->session))
             return; // nothing ever came: the reason is better read on the terminal
         expire(player, wall_ns);
         if (player->measure_at_ns && wall_ns >= player->measure_at_ns)
@@ -277,7 +277,7 @@ int play_command(const struct options *options, char why[256]) {
         loop(&player);
         signals_on_stop(NULL, NULL);
         remember(&player);
-        if (!player.run && session_has_failed(player.session)) {
+        if (!player.run && session_failure(player.session)) {
             why_set(why, "%s", session_show(player.session, CLOCK_MEASURED, RUN_ENGINE).message);
             code = EXIT_FAILED;
         } else if (signals_stop_asked()) {

@@ -87,7 +87,7 @@ void player_poll(struct player *player, int64_t wall_ns) {
         return;
     player->is_stale = true;
     // A lost device ends measuring; what was recorded plays on.
-    if (session_has_failed(player->session) && player->has_shown && !player->has_told_failure) {
+    if (session_failure(player->session) && player->has_shown && !player->has_told_failure) {
         player->has_told_failure = true;
         player_toast(player, wall_ns, session_failure(player->session));
     }

@@ -44,7 +44,7 @@ static void wait_until(struct session *session, bool (*is_done)(struct session *
     static const struct timespec pause = {.tv_nsec = 2000000};
     int64_t end_ns = stopwatch_now_ns() + INT64_C(60000000000);
     while (!is_done(session)) {
-        if (session_has_failed(session))
+        if (session_failure(session))
             fail_msg("%s", session_failure(session));
         assert_true(stopwatch_now_ns() < end_ns);
         session_poll(session, stopwatch_now_ns(), false);
