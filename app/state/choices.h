@@ -1,5 +1,5 @@
-// What can be chosen by an option and by a key alike: the words that the command line, the
-// user's actions and what is remembered share.
+// What options and keys choose among: shared by the command line, the user's actions and
+// the remembered settings.
 #ifndef APP_STATE_CHOICES_H
 #define APP_STATE_CHOICES_H
 

@@ -16,8 +16,7 @@ static bool becomes_space(uint32_t code) {
     return utf8_is_control(code) || utf8_is_line_end(code);
 }
 
-// One character of `text` as it may stand in the line. Returns the bytes it took from
-// `text`, at least 1.
+// The first character of `text`, cleaned. Returns the bytes taken from `text`, at least 1.
 static size_t take_character(char out[CHARACTER_BYTES], size_t *out_bytes, const char *text,
                              size_t bytes) {
     static const char replacement[] = "\xEF\xBF\xBD";
@@ -39,8 +38,7 @@ static size_t take_character(char out[CHARACTER_BYTES], size_t *out_bytes, const
     return taken;
 }
 
-// As much of `text` as `room` bytes hold, cleaned. Counts the characters; `is_cut` tells
-// whether some were left.
+// Copies as much of `text` as fits into `room` bytes, cleaned. `is_cut`: some did not fit.
 static size_t clean(char *out, size_t room, const char *text, size_t bytes, int *characters,
                     bool *is_cut) {
     size_t used = 0;
@@ -63,7 +61,7 @@ static size_t clean(char *out, size_t room, const char *text, size_t bytes, int 
 
 // --- Undo ---
 
-// Keeps the text as it is before a change, unless the change goes on with the last one.
+// Saves the text before a change, unless the change joins the last one.
 static void begin_change(struct editor *editor, enum editor_change change) {
     bool joins = change != EDITOR_NOTHING && change == editor->change;
     editor->change = change;
@@ -102,8 +100,8 @@ static int right_of(const struct editor *editor, int at) {
     return at + (int)utf8_length(editor->text + at, (size_t)(editor->length - at));
 }
 
-// Letters and digits, and all beyond ASCII but its spaces: a mark of another script
-// rather joins two words than cuts one.
+// Letters, digits and everything beyond ASCII except spaces: an unknown mark must not
+// split a word.
 static bool is_word(const struct editor *editor, int at) {
     uint32_t code = 0;
     utf8_next(editor->text + at, (size_t)(editor->length - at), &code);

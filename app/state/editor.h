@@ -1,6 +1,6 @@
-// A line of UTF-8 being edited: the user's own prompt. A value and pure functions; a
-// cursor never stands inside a character, what is typed or pasted is valid UTF-8 when
-// it gets in (bad bytes become U+FFFD, control characters and line ends a space).
+// A line of UTF-8 being edited: the user's own prompt. The text is always valid UTF-8 and
+// the cursor always between two characters: invalid bytes are inserted as U+FFFD, control
+// characters and line ends as a space.
 #ifndef APP_STATE_EDITOR_H
 #define APP_STATE_EDITOR_H
 
@@ -11,17 +11,17 @@ enum { EDITOR_BYTES = 4096, EDITOR_UNDO = 16 };
 
 // The last change, so that the next of its kind joins its undo step.
 enum editor_change {
-    EDITOR_NOTHING, // a move, or a change that stands for itself
-    EDITOR_TYPING,  // one character went in
-    EDITOR_ERASING, // one character went out
+    EDITOR_NOTHING, // a move, or a change with an undo step of its own
+    EDITOR_TYPING,  // one character was inserted
+    EDITOR_ERASING, // one character was deleted
 };
 
-// A zeroed one is empty.
+// Zero-initialised it is empty.
 struct editor {
     char text[EDITOR_BYTES]; // NUL-terminated
     int length, cursor;      // bytes
     bool is_full;            // the last insertion was cut
-    // Undo of one's own steps, the oldest first; the oldest is forgotten.
+    // Oldest first; when full, the oldest is dropped.
     int undo_count;
     struct {
         char text[EDITOR_BYTES];
@@ -40,11 +40,12 @@ enum editor_move {
 };
 
 void editor_set(struct editor *editor, const char *text); // cursor at the end, no undo
-// At the cursor. What passes the capacity is cut at a character's end.
+// Inserts at the cursor. Text beyond the capacity is cut between two characters.
 void editor_insert(struct editor *editor, const char *text, size_t bytes);
 void editor_move(struct editor *editor, enum editor_move move);
-void editor_delete(struct editor *editor, enum editor_move towards); // up to where that move goes
-void editor_clear(struct editor *editor);                            // one undo step
-bool editor_undo(struct editor *editor);                             // false: nothing left
+void editor_delete(struct editor *editor,
+                   enum editor_move towards); // from the cursor to where that move leads
+void editor_clear(struct editor *editor);     // one undo step
+bool editor_undo(struct editor *editor);      // false: nothing left
 
 #endif

@@ -1,6 +1,6 @@
-// See guess.h. The knob of a time moves by decades, since a first token may take a
-// hundredth of the answer or all of it; its two ends are known to everybody who has
-// seen the length of the clock, so they tell nothing.
+// See guess.h. The knob of a time is logarithmic because a first token may take a
+// hundredth of the answer or all of it. Its ends follow from the length of the clock,
+// which everybody sees, so they reveal nothing.
 #include "app/state/guess.h"
 
 #include "compute/base/num.h"
@@ -19,7 +19,7 @@ struct guess guess_new(void) {
     };
 }
 
-// The upper end of the knob's way: a power of ten of what the run counts in.
+// The upper end of the knob: a power of ten of the run's unit.
 static double top_ns(const struct run *run) {
     bool is_lesson = run->info.origin == RUN_LESSON;
     double unit_ns = is_lesson ? (double)run->info.unit_ns : 1;

@@ -8,14 +8,14 @@
 // "Predict first": the run waits until both guesses are set.
 enum guess_stage {
     GUESS_OFF,
-    GUESS_TTFT,   // the knob for the first token's time is under the hand
-    GUESS_DECODE, // the knob for decode's share is
-    GUESS_SET,    // both stand: the run may play, the guess stays on the clock
+    GUESS_TTFT,   // the user sets the first token's time
+    GUESS_DECODE, // the user sets decode's share
+    GUESS_SET,    // both are set: the run may play, the clock shows the guess
 };
 
 struct guess {
     enum guess_stage stage;
-    int ttft_ppm;   // of the knob's way, see guess_ttft_ns
+    int ttft_ppm;   // position of the knob, see guess_ttft_ns
     int decode_ppm; // share of decode in the whole answer
     // "Explain it back": the split of a bar, and whether it has been answered.
     int split_ppm; // share of prefill
@@ -24,20 +24,18 @@ struct guess {
 
 struct guess guess_new(void); // off; knobs in the middle
 
-// The knob's way is logarithmic over three decades around a scale that does not give
-// the answer away: the run's length rounded up to a power of ten (of the lesson's unit,
-// if it has one), and down from there. A run without a mark: 1,000 units or 1 s.
-// Range: ppm outside the way is clamped; the time is at least 1 ns.
+// The knob is logarithmic over three decades. Its upper end must not give the answer away:
+// it is the run's length rounded up to a power of ten (of the lesson's unit, if it has one);
+// for a run without a mark 1,000 units or 1 s. ppm is clamped; the time is at least 1 ns.
 int64_t guess_ttft_ns(const struct guess *guess, const struct run *run);
 int guess_ttft_ppm_of(int64_t ttft_ns, const struct run *run); // clamped
 
-// What the run says: share of decode in E2E, parts per million; -1 = no answer yet. Only
-// a complete run has an E2E: until then, and for one that ended early, it is -1.
+// Share of decode in E2E, in ppm. -1: the run is not complete, so it has no E2E.
 int guess_true_decode_ppm(const struct run *run);
 
 // Which of the phases takes the time, for the sentence of the reveal.
 enum guess_verdict { VERDICT_DECODE, VERDICT_PREFILL, VERDICT_EVEN }; // even: 40 .. 60 %
-enum guess_verdict guess_verdict_of(const struct run *run); // even while there is no answer
+enum guess_verdict guess_verdict_of(const struct run *run);           // even if not complete
 
 // How near a guessed share is: within 5 points, within 15, or further.
 enum guess_nearness { GUESS_CLOSE, GUESS_NEAR, GUESS_FAR };

@@ -1,16 +1,16 @@
 // Which moment of the run a frame shows. A playhead is a value: mode, anchor,
 // rate. Live, replay, step and record are the same code with another playhead.
 // Time never jumps: every change re-anchors at the moment shown now. Pure: the
-// wall clock comes in as a number.
+// wall clock is an argument.
 //
 //   mode     moment of a frame                                 ends
 //   LIVE     anchor + rate * (wall - anchor wall), not past    when the run closes
 //            the last finished mark
 //   REPLAY   anchor + rate * (wall - anchor wall)              at `last`
-//   paused   where a key or a step moved it to                 never
+//   paused   where a key or a step moved it                    never
 //   RECORD   first + n * rate * frame time; no wall clock      n = frame count
 //
-// Slow motion lives here and nowhere else. rate = num / den run nanoseconds a
+// Slow motion is done here only. rate = num / den run nanoseconds a
 // wall nanosecond: 1/200 is "200x slower". A moment may lie before 0 (the prompt
 // waits) and after the run's end (the last drop falls): first_ns .. last_ns.
 #ifndef APP_STATE_PLAYHEAD_H

@@ -1,20 +1,20 @@
-// What can stand in the panel beside the stage, and what its controls move: the words
-// that the panel's content (panel.h) and the user's actions (actions.h) share.
+// What the panel beside the stage can show, and what its controls change: shared by the
+// panel's content (panel.h) and the user's actions (actions.h).
 #ifndef APP_STATE_SIDE_H
 #define APP_STATE_SIDE_H
 
-// What was opened in the panel's place.
+// What is open in the panel.
 enum side {
-    SIDE_NONE, // the lesson's step in Lesson mode, else no panel at all
+    SIDE_NONE, // in Lesson mode the lesson's step, in others no panel
     SIDE_LOG,
     SIDE_GLOSSARY,
     SIDE_WHY,
-    SIDE_PROMPT,  // own prompt: the editor
+    SIDE_PROMPT,  // the editor of the user's own prompt
     SIDE_PREDICT, // the guesses
     SIDE_SIMPLE,  // what this simplifies: the lesson's last chapter, from anywhere
 };
 
-// What a control moves.
+// What a control changes.
 enum panel_target {
     TARGET_NONE,
     TARGET_PROMPT, // a slider: ppm and tokens: lengths.h

@@ -41,8 +41,8 @@ static void tokenise(struct desk *desk, const struct tokenizer *tokenizer, int l
     prompt_clear(&prompt);
 }
 
-// The prompt's tokens as one text: control tokens are no text, SentencePiece's sign for a
-// space is one.
+// The prompt's tokens as one text: without control tokens, and with a space for
+// SentencePiece's sign.
 static void prompt_text(char *out, size_t bytes, const struct run *run) {
     static const char lead[] = "\xE2\x96\x81";
     enum { LEAD_BYTES = 3 };

@@ -1,5 +1,5 @@
-// The user's own prompt while it is typed: the editor, the tokens of its text as the
-// model would read them, and why it cannot be measured. Owns no window and no run.
+// The user's own prompt while it is typed: the editor, the tokens the model would read, and
+// why the prompt cannot be measured.
 #ifndef APP_WINDOW_DESK_H
 #define APP_WINDOW_DESK_H
 
@@ -11,17 +11,16 @@
 
 struct desk {
     struct editor editor;
-    struct view_token tiles[PANEL_MAX_TILES]; // the newest
+    struct view_token tiles[PANEL_MAX_TILES]; // the last ones
     int tile_count, prompt_count;
     char message[128]; // "" = it can be measured
 };
 
-// Begins with the prompt of this run (NULL: with nothing). `longest`: tokens that a
-// prompt may have.
+// Starts with the prompt of this run (NULL: empty). `longest`: most tokens of a prompt.
 void desk_open(struct desk *desk, const struct run *run, const struct tokenizer *tokenizer,
                int longest);
 
-// Takes an edit or typed characters; says whether the text changed and tokenises it anew.
+// Applies INPUT_EDIT or INPUT_TYPED and tokenises the text again.
 void desk_type(struct desk *desk, const struct input_event *event,
                const struct tokenizer *tokenizer, int longest);
 

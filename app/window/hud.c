@@ -56,7 +56,7 @@ static void put_message(struct cmdlist *out, const struct hud *hud, const struct
     paint_text(out, paint->text, &label, hud->message);
 }
 
-// One line of help: key left in the reading colour, meaning right of it.
+// One line of help: the key at the left, what it does beside it.
 static void help_line(struct cmdlist *out, const struct paint *paint, struct rect rect,
                       int key_width, const char *key, const char *does) {
     int px = rect.h * 5 / 8;
@@ -110,7 +110,7 @@ static void put_help(struct cmdlist *out, const struct paint *paint) {
         help_line(out, paint, line, column_w * 2 / 5, key.keys, key.does);
 }
 
-// The token under the pointer, large, when headers bear no text.
+// The token under the pointer, large, when columns are too narrow for header texts.
 static void put_lens(struct cmdlist *out, const struct hud *hud, const struct paint *paint) {
     const struct layout *layout = paint->layout;
     const struct view *view = paint->view;
@@ -144,8 +144,8 @@ static void put_lens(struct cmdlist *out, const struct hud *hud, const struct pa
     paint_text(out, paint->text, &label, text);
 }
 
-// What the glossary says of the word under the pointer, at the panel's foot: the stage
-// stays free, and so does the word.
+// The glossary's text for the word under the pointer, at the foot of the panel or, if the
+// word is there, at its top.
 static void put_term(struct cmdlist *out, const struct hud *hud, const struct paint *paint) {
     const struct layout *layout = paint->layout;
     int pad = layout->unit_px, px = layout->small_px;
@@ -228,7 +228,6 @@ void hud_toast_text(char *out, size_t bytes, const struct stage_state *state,
         [TOAST_GUESS_FIRST] = "set both guesses first: Enter takes each",
         [TOAST_LAST_STEP] = "this is the last step",
         [TOAST_STILL_MEASURING] = "one moment: the run is being measured",
-        [TOAST_OTHER] = "",
     };
     static const char *const mode_names[] = {
         [MODE_STAGE] = "Stage",

@@ -1,6 +1,5 @@
-// What lies over the scene and is never filmed: toasts, help, the message while a
-// model opens, the lens over narrow columns. A second command list, drawn after
-// the recorder (or a still) took the scene's pixels.
+// What is drawn over the scene and never filmed: toasts, help, the message while a model
+// opens, the lens over narrow columns. It is a command list of its own.
 #ifndef APP_WINDOW_HUD_H
 #define APP_WINDOW_HUD_H
 
@@ -9,18 +8,18 @@
 
 struct hud {
     const char *toast;   // NULL or "" = none
-    const char *message; // stands in the middle while there is no scene; NULL = none
+    const char *message; // shown instead of a scene; NULL = none
     bool is_help;
     bool is_blank;                // everything black
-    bool has_lens;                // there are columns on the screen
+    bool has_lens;                // the screen shows columns
     const char *term, *term_text; // the glossary's word under the pointer; NULL = none
-    int pointer_x, pointer_y;     // px of the output, -1 = away
+    int pointer_x, pointer_y;     // px of the frame, -1 = outside
 };
 
 // `paint->view` may be unfilled when there is a message. Appends to `out`.
 void hud_paint(struct cmdlist *out, const struct hud *hud, const struct paint *paint);
 
-// What a toast says in this state, into `out`.
+// Writes the words of the state's toast.
 void hud_toast_text(char *out, size_t bytes, const struct stage_state *state,
                     const struct run *run);
 

@@ -44,7 +44,7 @@ void input_wake(void *unused) {
         atomic_store(&wake_pending, false);
 }
 
-// The letter a key stands for: by layout when that has Latin letters, else by place.
+// The letter of a key: by layout if that has Latin letters, else by place.
 static SDL_Keycode latin_key(SDL_Keysym sym) {
     if (sym.sym < 0x80 || (sym.sym & SDLK_SCANCODE_MASK))
         return sym.sym;
@@ -109,7 +109,7 @@ static struct input_event pasted(struct input *input) {
     return event;
 }
 
-// A key while a text is typed: an edit, or one of the few that still mean what they say.
+// A key while a text is typed: an edit, or one of the few that remain actions.
 static struct input_event editing_key(struct input *input, const SDL_KeyboardEvent *key) {
     SDL_Keycode sym = latin_key(key->keysym);
     Uint16 held = held_mods(key->keysym.mod);
@@ -143,7 +143,7 @@ static struct input_event turned(const SDL_MouseWheelEvent *wheel) {
     return event;
 }
 
-// An input method composes characters: without a text to type that only gets in the way.
+// While no text is typed, an input method would swallow the keys.
 static struct input_event composing(struct input *input, const SDL_TextEditingEvent *edit) {
     if (edit->text[0] && !input->text_stopped && !input->is_editing) {
         SDL_StopTextInput();

@@ -1,7 +1,6 @@
-// SDL events to actions, by table: the only reader of SDL_Event. Named keys and
-// letters go by key code (letters fall back to their place on the keyboard when the
-// layout has no Latin ones); signs go by the character typed, so that every layout
-// finds its own "?" and "+". Keeps what must be known between two events.
+// Translates SDL events to actions (keys.h has the table); nothing else reads SDL_Event.
+// Named keys and letters are found by key code (on a layout without Latin letters by their
+// place on the keyboard), signs by the character typed.
 #ifndef APP_WINDOW_INPUT_H
 #define APP_WINDOW_INPUT_H
 
@@ -10,10 +9,10 @@
 enum { INPUT_TEXT_BYTES = 4096 };
 
 struct input {
-    bool text_stopped; // an input method took over: signs come no more
-    bool is_editing;   // a text is being typed: keys and characters are edits, see input_edit
-    bool is_fresh;     // the key that began the editing is not part of the text
-    bool is_dragging;  // the left button went down and has not come up
+    bool text_stopped;           // an input method took over, so signs no longer arrive
+    bool is_editing;             // keys and characters edit a text, see input_edit
+    bool is_fresh;               // ignore the character of the key that started the editing
+    bool is_dragging;            // the left button is held
     char text[INPUT_TEXT_BYTES]; // of the last INPUT_TYPED
 };
 
@@ -33,7 +32,7 @@ enum input_kind {
     INPUT_WHEEL, // turned at x, y; `turn` > 0 is away from the user
     INPUT_TYPED, // characters or a paste: `text`
     INPUT_EDIT,  // an editing key: `edit`
-    INPUT_WOKEN, // the worker has news
+    INPUT_WOKEN, // by input_wake
 };
 
 enum input_edit {
@@ -60,11 +59,10 @@ struct input_event {
     const char *text; // INPUT_TYPED: UTF-8, valid until the next input_wait
 };
 
-// Waits until an event comes or `timeout_ms` is over (-1 = no limit, 0 = no wait).
-// False: nothing there.
+// Waits for an event, at most `timeout_ms` (-1 = no limit, 0 = do not wait). False: none.
 bool input_wait(struct input *input, struct input_event *out, int timeout_ms);
 
-// From now on keys type a text, or they act again.
+// on: keys edit a text from now on. Off: they are actions again.
 void input_edit(struct input *input, bool on);
 
 // Any thread: makes a waiting input_wait return INPUT_WOKEN. At most one is pending.

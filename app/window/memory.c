@@ -1,5 +1,5 @@
-// See memory.h. Choices are kept by the names they have on the command line, from the
-// same table, so that a new one in the middle moves nothing.
+// See memory.h. Choices are stored by their names on the command line, so inserting one
+// keeps old files valid.
 #include "app/window/memory.h"
 
 #include "app/state/actions.h"
@@ -27,7 +27,7 @@ static const char *absolute(const char *variable) {
     return value && value[0] == '/' ? value : NULL;
 }
 
-// False: nowhere, or the path is too long.
+// False: there is no such folder, or the path is too long.
 static bool find_path(char out[PARTFILE_PATH_BYTES]) {
     const char *state = absolute("XDG_STATE_HOME"), *home = absolute("HOME");
     int bytes = -1;
@@ -76,7 +76,7 @@ static struct memory read_fields(const struct jsonin *at) {
         .width_px = read_int(at, "width_px", size->min, size->max),
         .height_px = read_int(at, "height_px", size->min, size->max),
     };
-    // One side alone is no size.
+    // A width without a height is ignored.
     if (memory.width_px == 0 || memory.height_px == 0)
         memory.width_px = memory.height_px = 0;
     if (!jsonin_bool(at, "is_calm", &memory.is_calm))

@@ -1,5 +1,4 @@
-// See play.h. The loop owns handles and three small states (session, stage, HUD); all
-// knowledge of pictures is in scene and paint, all decisions in actions.
+// See play.h: start, loop and end of the window.
 #include "app/window/play.h"
 
 #include "app/command/footage.h"
@@ -33,7 +32,7 @@ static bool is_moving(const struct player *player, int64_t wall_ns) {
         return false;
     if (player->is_live)
         return true;
-    // A prompt that waits for its first measurement stands still: that one has the cores.
+    // While a first measurement uses the cores, its waiting prompt does not move.
     return player->run->state != RUN_OPEN && !playhead_is_at_end(playhead, wall_ns);
 }
 
@@ -50,7 +49,7 @@ static int64_t earlier(int64_t a_ns, int64_t b_ns) {
     return a_ns < b_ns ? a_ns : b_ns;
 }
 
-// The next moment at which something must happen by itself; INT64_MAX = never.
+// The next moment at which the loop must act without an event; INT64_MAX = never.
 static int64_t next_deadline_ns(struct player *player, int64_t wall_ns) {
     int64_t deadline_ns = INT64_MAX;
     if (wall_ns < player->toast_until_ns)
@@ -104,7 +103,7 @@ static void loop(struct player *player) {
         int64_t wall_ns = stopwatch_now_ns();
         player_poll(player, wall_ns);
         if (!player->has_shown && session_failure(player->session))
-            return; // nothing ever came: the reason is better read on the terminal
+            return; // nothing to show: the reason is printed on the terminal
         expire(player, wall_ns);
         if (player->measure_at_ns && wall_ns >= player->measure_at_ns)
             player_measure(player, wall_ns);
@@ -201,7 +200,7 @@ static void remember(struct player *player) {
         memory->height_px = height;
     }
     char why[256];
-    // A full disk is no reason to trouble someone who is leaving.
+    // A failure (say, a full disk) is not reported to a user who is leaving.
     if (!player->is_fresh)
         memory_save(memory, why);
 }
@@ -211,7 +210,7 @@ static bool load_lesson(struct player *player, const struct options *options, ch
     if (footage_lesson(&player->lesson, &is_needed, options, why))
         return true;
     if (is_needed)
-        return false; // without its own lesson the program still shows
+        return false; // the program works without its own lessons
     fprintf(stderr, "tokendrip: note: %s\n", why);
     return true;
 }

@@ -1,6 +1,5 @@
-// The window's loop: wait, events, actions, playhead, scene, paint, draw, HUD,
-// present. It reads the wall clock once a turn, draws only what changed and sleeps
-// until the next deadline; nothing runs when nothing moves.
+// The window's loop. It reads the wall clock once per turn, draws only what changed and
+// sleeps until the next deadline.
 #ifndef APP_WINDOW_PLAY_H
 #define APP_WINDOW_PLAY_H
 

@@ -1,5 +1,5 @@
-// One frame of the window: everything a frame needs gathered from the player's handles,
-// key hints and HUD over it, and the line that is said of it.
+// One frame of the window: gathers what it shows, draws hints and HUD over it, and prints
+// the line of its step.
 #include "app/window/player.h"
 
 #include "app/command/describe.h"

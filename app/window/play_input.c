@@ -1,5 +1,5 @@
-// What the user did: keys and mouse become changes of the stage's state, and what those
-// leave to the outside world (a still, a measurement, the prompt's editor) is done here.
+// Applies keys and mouse to the stage's state, and carries out the requests that result: a
+// still, a measurement, the prompt's editor.
 #include "app/window/player.h"
 
 #include "app/window/hud.h"
@@ -11,7 +11,7 @@
 // A toggle twice within this time is one press that bounced.
 #define TOGGLE_GUARD_NS INT64_C(200000000)
 #define POINTER_NS INT64_C(2000000000)
-// A hand that moves a slider has come to rest.
+// A slider that did not move for this long is measured.
 #define REST_NS INT64_C(150000000)
 
 static void save_still(struct player *player, int64_t wall_ns) {
@@ -81,7 +81,7 @@ static void put_action_toast(struct player *player, int64_t wall_ns) {
     player_toast(player, wall_ns, text);
 }
 
-// What a change of the user's choices brings with it. False: quit.
+// Makes window, input and run follow a change of the state. False: quit.
 static bool follow(struct player *player, const struct stage_state *before, bool is_restart,
                    const struct actions_context *context) {
     const struct stage_state *after = &player->stage;
@@ -123,7 +123,7 @@ static bool use_mouse(struct player *player, struct input_event *event, int64_t 
                                   &player->easel->frame, &context);
     if (!follow(player, &before, false, &context))
         return false;
-    // The focus may be on another control now: what it moves is looked up anew.
+    // The focus may have moved, so `act` needs a new context.
     return action == ACTION_NONE || act(player, action, wall_ns);
 }
 

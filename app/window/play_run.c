@@ -1,5 +1,4 @@
-// Which run is on the screen, and what is measured for it: takes what the session has,
-// keeps the place where that makes sense, and says what is worth measuring next.
+// Chooses the run on the screen and its place, and asks the session for measurements.
 #include "app/window/player.h"
 
 static void follow_live(struct player *player, int64_t wall_ns, bool has_begun) {
@@ -16,8 +15,7 @@ static void follow_live(struct player *player, int64_t wall_ns, bool has_begun) 
         *playhead = playhead_set_bounds(*playhead, wall_ns, 0, last_ns);
 }
 
-// The run shown was swapped for one that is not complete yet: the place in it is kept for
-// when the new one is.
+// Remembers the place in the run shown until the run that replaces it is complete.
 static void leave_place(struct player *player, const struct run *before) {
     if (!before || before->state == RUN_OPEN)
         return;
@@ -67,7 +65,7 @@ void player_refresh_run(struct player *player, int64_t wall_ns, bool keep_place)
         show_other_run(player, keep_place ? before : NULL, wall_ns);
 }
 
-// What is worth measuring for the picture that is on screen.
+// What the picture on the screen needs measured.
 static unsigned wants_of(const struct stage_state *stage) {
     if (stage->clock != CLOCK_MEASURED)
         return 0;

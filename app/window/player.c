@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #define TOAST_NS INT64_C(2200000000)
-// Lengths that a schedule is asked for: what still makes a picture.
+// The longest lesson run that still makes a readable picture.
 enum { LESSON_LONGEST_PROMPT = 1024, LESSON_LONGEST_ANSWER = 512 };
-// Of an answer made from a file's sweep.
+// The longest answer computed from a sweep.
 enum { MODELLED_LONGEST_ANSWER = 256 };
 
 struct player_reach player_reach(const struct player *player) {

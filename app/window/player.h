@@ -1,5 +1,5 @@
-// The window's player: its handles and small states, and what the files of the loop
-// (play.c, play_run.c, play_input.c, play_frame.c) share. Nobody else includes it.
+// The state of the window's loop, shared by its files: play.c calls play_frame.c,
+// play_input.c and play_run.c; all of them call player.c. No other file includes it.
 #ifndef APP_WINDOW_PLAYER_H
 #define APP_WINDOW_PLAYER_H
 
@@ -10,7 +10,7 @@
 #include "app/window/pointer.h"
 #include "render/pixel/window.h"
 
-// Large, so on the heap and not on the stack.
+// Too large for the stack.
 struct easel {
     struct frame frame;
     struct cmdlist hud;
@@ -27,9 +27,9 @@ struct player {
     struct pointer pointer;
     struct stage_state stage;
     bool is_fresh;        // nothing is remembered
-    struct memory memory; // as it was, or defaults
+    struct memory memory; // as loaded, or defaults
     int first_width, first_height;
-    struct stage_state first; // as it began: what differs at the end was the user's wish
+    struct stage_state first; // at the start: what differs at the end was changed by the user
 
     const struct run *run; // shown now, NULL = none yet
     bool has_shown;        // some run has been on screen
@@ -42,18 +42,18 @@ struct player {
     struct playhead place;
 
     char toast[128];
-    int toast_seen; // stage.toast_count already put up
+    int toast_seen; // stage.toast_count of the last toast shown
     int64_t toast_until_ns;
     int pointer_x, pointer_y;
     int64_t pointer_until_ns;
     int64_t toggled_ns;
-    int64_t measure_at_ns; // a slider has been moved; 0 = none
-    bool has_told_failure; // the device was lost, and the user knows
+    int64_t measure_at_ns; // when to measure after a slider was moved; 0 = never
+    bool has_told_failure; // the user was told that the device was lost
     bool is_describing;
-    const struct run *said_run; // whose step was said last on standard output
+    const struct run *said_run; // whose step was printed last, for --describe
     int said_event;
     struct lesson_place said_place;
-    bool is_hidden, is_stale; // not on screen; must be drawn again
+    bool is_hidden, is_stale; // not visible; must be drawn again
     uint64_t shown_hash;      // of the lists on the screen
     int64_t next_frame_ns;    // absolute deadline while something moves
     char title[96];
@@ -70,18 +70,18 @@ struct player_reach player_reach(const struct player *player);
 struct actions_context player_context(const struct player *player, int64_t wall_ns);
 
 // play_run.c: which run is shown, and what is measured for it.
-// Takes what the session has to show; keeps the place when only clock or counting
-// changed, starts at the beginning when another run came.
+// Shows the session's current run: with keep_place at the place of the run before, else
+// from its start.
 void player_refresh_run(struct player *player, int64_t wall_ns, bool keep_place);
 void player_poll(struct player *player, int64_t wall_ns);
 void player_measure(struct player *player, int64_t wall_ns);
 
-// play_input.c: what the user did. False: quit.
+// play_input.c: applies what the user did. False: quit.
 bool player_take_event(struct player *player, struct input_event *event, int64_t wall_ns);
 
 // play_frame.c
 void player_draw(struct player *player, int64_t wall_ns);
-// For those who listen: the line of a step, once, when it is on the screen.
+// With --describe: prints the line of each step once, when it is shown.
 void player_say_step(struct player *player, int64_t wall_ns);
 
 #endif

@@ -70,7 +70,7 @@ static struct stage_state dragged(struct stage_state state, const struct pointer
     return state;
 }
 
-// A notch of the wheel is a press of an arrow key on what lies under it.
+// A notch of the wheel equals an arrow key pressed on what is under the pointer.
 static struct stage_state turned(struct stage_state state, enum action *action,
                                  const struct input_event *event, const struct frame *frame,
                                  const struct actions_context *context) {
