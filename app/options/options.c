@@ -5,7 +5,6 @@
 #include "compute/base/why.h"
 #include "compute/measure/measure.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +13,7 @@ enum {
     RECORD = 1u << COMMAND_RECORD,
     MEASURE = 1u << COMMAND_MEASURE,
     DESCRIBE = 1u << COMMAND_DESCRIBE,
-    MEASURES = PLAY | RECORD | MEASURE | DESCRIBE, // makes or shows a measurement
+    MEASURES = PLAY | RECORD | MEASURE | DESCRIBE, // can make a measurement
     SHOWS = PLAY | RECORD | DESCRIBE,              // can also show a saved run or a lesson
     DRAWS = PLAY | RECORD,
     COMMON = OPTION_COMMON,

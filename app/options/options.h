@@ -54,11 +54,11 @@ struct options {
     int page;                 // of Lab, 1 .. 3, 0 = not given
     const char *compare_path; // NULL = no second run
     bool is_describing;       // each step's line on standard output
-    bool is_fresh;            // what is remembered is not looked at
+    bool is_fresh;            // ignore what the last window remembered
 
-    // Chosen on the command line, by the option or by one that implies it: what is
-    // remembered must not win over it. What has a value for "not given" (size, chapter,
-    // calm) needs no flag.
+    // Given on the command line, directly or by an option that implies it, so that the value
+    // remembered by the last window must not replace it. Fields with a value for "not given"
+    // (size, chapter, calm) need no flag.
     bool is_theme_given;     // --theme
     bool is_mode_given;      // --mode, --projector, --chapter, --page, --compare, --lesson
     bool is_clock_given;     // --clock, --schedule, --run, and what only a measurement takes
@@ -74,22 +74,22 @@ struct options {
     // measure
     const char *json_path, *csv_path, *save_path; // "-" = stdout for json, csv
     bool text_only;
-    bool is_sweep;    // over prompt lengths and contexts, too
-    bool is_observer; // what the marks cost a step, too
+    bool is_sweep;    // also over prompt lengths and contexts
+    bool is_observer; // also what marks cost a step
 };
 
-// Parses argv. The texts in `out` point into argv. False with `why` (one line:
-// what was wrong, what to do): exit EXIT_USAGE.
+// Parses argv; texts in `out` point into it. False with `why` (one line: what was wrong, what
+// to do): exit with EXIT_USAGE.
 bool options_parse(struct options *out, int argc, char **argv, char why[256]);
 
-// --help for a command (COMMAND_HELP: the whole program, with the window's most used
-// options); fits 80 x 40.
+// Prints the --help of a command (COMMAND_HELP: of the program, with the window's most used
+// options). Fits 80 x 40.
 void options_print_help(FILE *out, enum command command);
 
-// Every option and command: for checks of the whole table, and for names of choices.
+// Every option and command.
 extern const struct argparse_table options_table;
 
-// In option_row.commands: the row is on the whole program's help, too.
+// A bit of option_row.commands: the row is also part of the program's own help.
 enum { OPTION_COMMON = 1u << COMMAND_COUNT };
 
 #endif
