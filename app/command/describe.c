@@ -8,23 +8,14 @@
 #include "app/runs/source.h"
 #include "compute/base/progress.h"
 #include "compute/base/utf8.h"
+#include "compute/run/words.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIME_BYTES = 40, PROMPT_TOKENS_SHOWN = 64 };
+enum { PROMPT_TOKENS_SHOWN = 64 };
 
 // --- Pieces ---
-
-// A moment, with the decimals that the whole run needs.
-static void format_moment(char out[TIME_BYTES], const struct run *run, int64_t at_ns) {
-    scene_format_time(out, TIME_BYTES, &run->info, at_ns, run_end_ns(run));
-}
-
-// A length of time, with the decimals of its own size.
-static void format_length(char out[TIME_BYTES], const struct run *run, int64_t length_ns) {
-    scene_format_time(out, TIME_BYTES, &run->info, length_ns, length_ns);
-}
 
 // `"Your"`, or the bare name of a control token.
 static void format_token(char *out, size_t bytes, const struct run *run, int token) {
@@ -54,11 +45,11 @@ static char *join_answer(const struct run *run, int count) {
     return NULL;
 }
 
-static const char *plural(int count) {
-    return count == 1 ? "" : "s";
-}
-
 // --- Events ---
+
+static struct figure pass_time(const struct run *run, int pass) {
+    return run_time(&run->info, run_pass_end_ns(run, pass) - run->passes[pass].start_ns);
+}
 
 // Decode steps up to and with pass `pass`.
 static int step_number(const struct run *run, int pass) {
@@ -82,48 +73,46 @@ static void say_yield(char *out, size_t bytes, const struct run *run, const stru
 
 static void say_prefill(char *out, size_t bytes, const struct run *run, int pass) {
     const struct run_pass *at = &run->passes[pass];
-    char yields[400], length[TIME_BYTES];
+    char yields[400];
     say_yield(yields, sizeof yields, run, at);
-    format_length(length, run, run_pass_end_ns(run, pass) - at->start_ns);
     bool is_whole = at->column_count == run->info.prompt_tokens;
     snprintf(out, bytes,
-             "prefill: one pass of %s over %s%d prompt token%s side by side, through %d layer%s "
-             "one after another; %s",
-             length, is_whole ? "all " : "the next ", at->column_count, plural(at->column_count),
-             run->info.layers, plural(run->info.layers), yields);
+             "prefill: one pass of %s over %s%s side by side, through %s one after another; %s",
+             pass_time(run, pass).text, is_whole ? "all " : "the next ",
+             figure_counted(at->column_count, 0, "prompt token").text,
+             figure_counted(run->info.layers, 0, "layer").text, yields);
 }
 
 static void say_step(char *out, size_t bytes, const struct run *run, int pass) {
     const struct run_pass *at = &run->passes[pass];
-    char yields[400], fed[300], length[TIME_BYTES];
+    char yields[400], fed[300];
+    struct figure length = pass_time(run, pass);
     int number = step_number(run, pass);
     say_yield(yields, sizeof yields, run, at);
-    format_length(length, run, run_pass_end_ns(run, pass) - at->start_ns);
     if (at->column_count == 0) {
         snprintf(out, bytes,
                  "decode step %d: %s charged before the first token, as the lesson counts; it "
                  "saves nothing; %s",
-                 number, length, yields);
+                 number, length.text, yields);
         return;
     }
     format_token(fed, sizeof fed, run, at->first_column);
     snprintf(out, bytes,
-             "decode step %d: one pass of %s over %s alone, reading all weights and %d saved "
-             "token%s; %s",
-             number, length, fed, at->first_column, plural(at->first_column), yields);
+             "decode step %d: one pass of %s over %s alone, reading all weights and %s; %s", number,
+             length.text, fed, figure_counted(at->first_column, 0, "saved token").text, yields);
 }
 
 void describe_event(char *out, size_t bytes, const struct run *run, int event) {
-    char moment[TIME_BYTES], what[DESCRIBE_LINE_BYTES] = "";
-    format_moment(moment, run, run_event_ns(run, event));
+    char what[DESCRIBE_LINE_BYTES] = "";
+    struct figure moment = run_time_on(&run->info, run_event_ns(run, event), run_end_ns(run));
     if (event == 0)
-        snprintf(what, sizeof what, "prompt: %d token%s, waiting", run->info.prompt_tokens,
-                 plural(run->info.prompt_tokens));
+        snprintf(what, sizeof what, "prompt: %s, waiting",
+                 figure_counted(run->info.prompt_tokens, 0, "token").text);
     else if (run->passes[event - 1].phase == RUN_PREFILL)
         say_prefill(what, sizeof what, run, event - 1);
     else
         say_step(what, sizeof what, run, event - 1);
-    snprintf(out, bytes, "%s, %s", moment, what);
+    snprintf(out, bytes, "%s, %s", moment.text, what);
 }
 
 static void print_prompt(FILE *out, const struct run *run) {
@@ -143,14 +132,12 @@ static void print_prompt(FILE *out, const struct run *run) {
 static void print_cache(FILE *out, const struct run *run, int64_t at_ns) {
     int entries = run_cache_entries_at(run, at_ns);
     int64_t entry_bytes = run_cache_entry_bytes(run);
-    fprintf(out, "   KV cache: %d token%s", entries, plural(entries));
+    fprintf(out, "   KV cache: %s", figure_counted(entries, 0, "token").text);
     if (run->info.origin == RUN_LESSON || entry_bytes <= 0) {
         fprintf(out, " (no bytes: a lesson runs no model)\n");
         return;
     }
-    char size[TIME_BYTES];
-    scene_format_bytes(size, sizeof size, entry_bytes * entries);
-    fprintf(out, ", %s\n", size);
+    fprintf(out, ", %s\n", figure_bytes(entry_bytes * entries).text);
 }
 
 // The line of the chapter that follows the run. False: no lesson, or no such chapter.
@@ -196,8 +183,8 @@ void describe_block(FILE *out, const struct lesson *lesson, const struct run *ru
     if (answers == 0)
         fprintf(out, "   Answer: nothing yet\n");
     else
-        fprintf(out, "   Answer: %s (%d token%s)\n", answer ? answer : "", answers,
-                plural(answers));
+        fprintf(out, "   Answer: %s (%s)\n", answer ? answer : "",
+                figure_counted(answers, 0, "token").text);
     free(answer);
 }
 
@@ -217,9 +204,8 @@ static void print_origin(FILE *out, const struct run *run) {
 }
 
 static void print_total(FILE *out, const struct run *run, const char *name, int64_t value_ns) {
-    char text[TIME_BYTES];
-    format_length(text, run, value_ns);
-    fprintf(out, "%s %s", name, value_ns < 0 ? "not measured" : text);
+    fprintf(out, "%s %s", name,
+            value_ns < 0 ? "not measured" : run_time(&run->info, value_ns).text);
 }
 
 static void print_totals(FILE *out, const struct run *run) {
@@ -231,16 +217,18 @@ static void print_totals(FILE *out, const struct run *run) {
     print_total(out, run, ", decode", decode_ns);
     print_total(out, run, ", E2E", e2e_ns);
     if (e2e_ns > 0 && decode_ns >= 0)
-        fprintf(out, ", decode share %.0f %%", 100 * (double)decode_ns / (double)e2e_ns);
+        fprintf(out, ", decode share %s",
+                figure_percent(100 * (double)decode_ns / (double)e2e_ns).text);
     fputc('\n', out);
 }
 
 void describe_run(FILE *out, const struct lesson *lesson, const struct run *run) {
     int events = run_events(run);
     print_origin(out, run);
-    fprintf(out, "%d prompt token%s, %d answer token%s, %d layer%s, %d events\n\n",
-            run->info.prompt_tokens, plural(run->info.prompt_tokens), run->answer_count,
-            plural(run->answer_count), run->info.layers, plural(run->info.layers), events);
+    fprintf(out, "%s, %s, %s, %d events\n\n",
+            figure_counted(run->info.prompt_tokens, 0, "prompt token").text,
+            figure_counted(run->answer_count, 0, "answer token").text,
+            figure_counted(run->info.layers, 0, "layer").text, events);
     for (int event = 0; event < events; event++) {
         describe_block(out, lesson, run, event);
         fputc('\n', out);

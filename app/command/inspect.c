@@ -2,12 +2,13 @@
 // are cut and end with the number of lines left out.
 #include "app/command/inspect.h"
 
-#include "app/picture/scene/scene.h"
+#include "compute/base/figures.h"
 #include "compute/base/utf8.h"
 #include "compute/model/model.h"
 #include "compute/model/tokenizer.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 enum { MAX_KEYS = 200, MAX_TENSORS = 400, LINE_BYTES = 160 };
 
@@ -25,25 +26,23 @@ static void print_keys(const struct gguf *gguf) {
 }
 
 static void print_tensor(const struct gguf_tensor *tensor) {
-    char name[2 * GGUF_MAX_NAME], dims[96] = "", size[32];
+    char name[2 * GGUF_MAX_NAME], dims[96] = "";
     size_t used = 0;
     utf8_printable(name, sizeof name, tensor->name.data, tensor->name.bytes);
     for (int d = 0; d < tensor->dim_count; d++)
         used += (size_t)snprintf(dims + used, sizeof dims - used, "%s%" PRId64, d ? " x " : "",
                                  tensor->dims[d]);
-    scene_format_bytes(size, sizeof size, (int64_t)tensor->bytes);
-    printf("  %-32s %-6s %10s  %s\n", name, gguf_tensor_type_name(tensor->type), size, dims);
+    printf("  %-32s %-6s %10s  %s\n", name, gguf_tensor_type_name(tensor->type),
+           figure_bytes((int64_t)tensor->bytes).text, dims);
 }
 
 static void print_tensors(const struct gguf *gguf) {
     int count = gguf_tensor_count(gguf);
     int shown = count < MAX_TENSORS ? count : MAX_TENSORS;
     int64_t total = 0;
-    char size[32];
     for (int i = 0; i < count; i++)
         total += (int64_t)gguf_tensor_at(gguf, i)->bytes;
-    scene_format_bytes(size, sizeof size, total);
-    printf("\n%d tensors, %s\n", count, size);
+    printf("\n%d tensors, %s\n", count, figure_bytes(total).text);
     for (int i = 0; i < shown; i++)
         print_tensor(gguf_tensor_at(gguf, i));
     if (shown < count)
@@ -63,17 +62,17 @@ static bool is_runnable(struct gguf **gguf, struct model **model, char *why) {
 
 static void print_verdict(struct gguf **gguf) {
     struct model *model = NULL;
-    char why[256] = "", size[32];
+    char why[256] = "";
     if (!is_runnable(gguf, &model, why)) {
         printf("\ntokendrip cannot run it: %s\n", why);
         return;
     }
     const struct model_shape *shape = &model->shape;
-    scene_format_bytes(size, sizeof size, model_step_weight_bytes(model));
     printf("\ntokendrip can run it: %.1f million parameters, %s, %d layers, %d heads (%d for K and "
            "V) of %d, context %d, a decode step reads %s of weights\n",
            (double)model_parameters(model) / 1e6, model_weight_type(model), shape->layers,
-           shape->heads, shape->kv_heads, shape->head_dim, shape->context, size);
+           shape->heads, shape->kv_heads, shape->head_dim, shape->context,
+           figure_bytes(model_step_weight_bytes(model)).text);
     model_close(model);
 }
 

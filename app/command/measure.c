@@ -3,6 +3,7 @@
 
 #include "app/command/measure_sweep.h"
 #include "app/runs/source.h"
+#include "compute/base/figures.h"
 #include "compute/base/partfile.h"
 #include "compute/base/progress.h"
 #include "compute/base/why.h"
@@ -43,9 +44,9 @@ static void print_head(FILE *out, const struct measure_result *result) {
             info->weight_type);
     fprintf(out, "%s: %s", info->device, info->device_name);
     if (info->threads > 0)
-        fprintf(out, ", %d thread%s", info->threads, info->threads == 1 ? "" : "s");
-    fprintf(out, "\n%d prompt tokens, %d answer token%s%s\n", info->prompt_tokens,
-            result->shown->answer_count, result->shown->answer_count == 1 ? "" : "s",
+        fprintf(out, ", %s", figure_counted(info->threads, 0, "thread").text);
+    fprintf(out, "\n%d prompt tokens, %s%s\n", info->prompt_tokens,
+            figure_counted(result->shown->answer_count, 0, "answer token").text,
             info->forced_length ? " (length forced)" : "");
     fprintf(out, "%d warm runs after %d warm-ups, %s\n\n", result->repeats, result->warmups,
             info->date);
@@ -90,7 +91,7 @@ static void print_share(FILE *out, const char *name, const struct floors_phase *
     if (phase->share < 0)
         fprintf(out, "%s not measured", name);
     else
-        fprintf(out, "%s %.0f %%", name, 100 * phase->share);
+        fprintf(out, "%s %s", name, figure_percent(100 * phase->share).text);
 }
 
 // The best this device could do, and how near the run came to it.
@@ -126,8 +127,8 @@ static void print_figures(FILE *out, const struct measure_result *result) {
     fprintf(out, "prefill check: %s\n",
             result->prefill_checked ? "same logits as token by token"
                                     : "not made, so not known to be right");
-    fprintf(out, "disturbance: taken off a processor %lld time%s during the warm runs\n",
-            (long long)result->involuntary_switches, result->involuntary_switches == 1 ? "" : "s");
+    fprintf(out, "disturbance: taken off a processor %s during the warm runs\n",
+            figure_counted(result->involuntary_switches, 0, "time").text);
 }
 
 void measure_print_table(FILE *out, const struct measured *measured) {

@@ -2,10 +2,9 @@
 // the words for their fits differ.
 #include "app/command/measure_sweep.h"
 
+#include "compute/base/figures.h"
 #include "compute/base/num.h"
 #include "compute/base/why.h"
-
-#include <math.h>
 
 static double ms_of(double ns) {
     return ns / 1e6;
@@ -35,16 +34,8 @@ static void print_points(FILE *out, const char *name, const char *of,
                 ms_of((double)points[i].p90_ns), points[i].count);
 }
 
-// With as many decimals as show two significant digits of the error.
-static void print_with_error(FILE *out, double value, double error) {
-    int places = error > 0 && error < 10 ? 1 - (int)floor(log10(error)) : 0;
-    places = places > 6 ? 6 : places;
-    fprintf(out, "%.*f +- %.*f", places, value, places, error);
-}
-
 static void print_slope(FILE *out, double slope_ns, double error_ns) {
-    print_with_error(out, slope_ns / 1e3, error_ns / 1e3);
-    fprintf(out, " us a token");
+    fprintf(out, "%s us a token", figure_with_error(slope_ns / 1e3, error_ns / 1e3).text);
 }
 
 static void print_prefill_fit(FILE *out, const struct sweep *sweep) {
@@ -56,16 +47,12 @@ static void print_prefill_fit(FILE *out, const struct sweep *sweep) {
     }
     if (!fit.has_flat && fit.has_slope)
         fprintf(out, "no flat part on this device: ");
-    if (fit.has_flat || !fit.has_slope) {
-        fprintf(out, "flat at ");
-        print_with_error(out, ms_of(fit.floor_ns), ms_of(fit.floor_error_ns));
-        fprintf(out, " ms");
-    }
-    if (fit.has_flat) {
-        fprintf(out, " up to ");
-        print_with_error(out, fit.knee_tokens, fit.knee_error_tokens);
-        fprintf(out, " tokens, then ");
-    }
+    if (fit.has_flat || !fit.has_slope)
+        fprintf(out, "flat at %s ms",
+                figure_with_error(ms_of(fit.floor_ns), ms_of(fit.floor_error_ns)).text);
+    if (fit.has_flat)
+        fprintf(out, " up to %s tokens, then ",
+                figure_with_error(fit.knee_tokens, fit.knee_error_tokens).text);
     if (fit.has_slope)
         print_slope(out, fit.slope_ns, fit.slope_error_ns);
     else
@@ -87,8 +74,8 @@ static void print_step_fit(FILE *out, const struct sweep *sweep) {
         fprintf(out, "slope too small to see below %d tokens of context\n", fit.longest_tokens);
         return;
     }
-    print_with_error(out, ms_of(fit.base_ns), ms_of(fit.base_error_ns));
-    fprintf(out, " ms and ");
+    fprintf(out, "%s ms and ",
+            figure_with_error(ms_of(fit.base_ns), ms_of(fit.base_error_ns)).text);
     print_slope(out, fit.slope_ns, fit.slope_error_ns);
     fprintf(out, " of context\n");
 }

@@ -5,6 +5,7 @@
 
 #include "app/command/footage.h"
 #include "app/picture/frame.h"
+#include "compute/base/figures.h"
 #include "compute/base/num.h"
 #include "compute/base/progress.h"
 #include "compute/base/signals.h"
@@ -326,9 +327,9 @@ static void say_saved(const struct recording *recording, const struct options *o
                 recording->frames, (double)recording->frames * plan->fps_den / plan->fps_num,
                 plan->width_px, plan->height_px, stopped);
     else
-        fprintf(out, "saved %s: %" PRId64 " still%s, %dx%d%s\n", options->operand,
-                recording->frames, recording->frames == 1 ? "" : "s", plan->width_px,
-                plan->height_px, stopped);
+        fprintf(out, "saved %s: %s, %dx%d%s\n", options->operand,
+                figure_counted(recording->frames, 0, "still").text, plan->width_px, plan->height_px,
+                stopped);
 }
 
 // Closes the sink in every case and keeps what was written, if anything was.

@@ -2,15 +2,13 @@
 #include "app/lesson/text.h"
 
 #include "app/lesson/values.h"
+#include "compute/base/figures.h"
 #include "compute/base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { PLACE_BYTES = 96, VALUE_BYTES = 512, PLACE_CHARS = 6 };
-
-static const char ELLIPSIS[] = "\xE2\x80\xA6";
-static const char DASH[] = "\xE2\x80\x94";
 
 // --- Reading ---
 
@@ -96,7 +94,7 @@ static void put(struct writer *writer, const char *text, size_t length) {
         size_t sign = utf8_length(text + i, length - i);
         sign = sign ? sign : 1;
         if (writer->used + sign + KEPT_BYTES > writer->bytes) {
-            memcpy(writer->out + writer->used, ELLIPSIS, 3);
+            memcpy(writer->out + writer->used, SIGN_ELLIPSIS, 3);
             writer->used += 3;
             writer->is_cut = true;
             if (writer->in_term)
@@ -117,7 +115,7 @@ static void value_of(char *out, size_t bytes, const char *name, const struct les
         }
     }
     if (!facts->run || !lesson_value(out, bytes, name, facts->run, facts->t_ns))
-        snprintf(out, bytes, "%s", DASH);
+        snprintf(out, bytes, SIGN_DASH);
 }
 
 static void put_value(struct writer *writer, const struct piece *piece,

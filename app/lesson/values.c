@@ -1,17 +1,13 @@
 // See lesson_values.h. One small function a name, over a moment worked out once.
 #include "app/lesson/values.h"
 
-#include "app/picture/scene/scene.h"
 #include "compute/base/utf8.h"
 #include "compute/run/moment.h"
+#include "compute/run/words.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-static const char DASH[] = "\xE2\x80\x94";
-static const char TIMES[] = "\xC3\x97";
-static const char ELLIPSIS[] = "\xE2\x80\xA6";
 
 // What fits into a narrow panel's block beside other words.
 enum { PROMPT_CHARS = 80, ANSWER_CHARS = 64 };
@@ -79,7 +75,7 @@ static struct moment moment_of(const struct run *run, int64_t t_ns) {
 // --- Forms ---
 
 static void put_dash(char *out, size_t bytes) {
-    snprintf(out, bytes, "%s", DASH);
+    snprintf(out, bytes, SIGN_DASH);
 }
 
 static void put_count(char *out, size_t bytes, int64_t count) {
@@ -87,18 +83,14 @@ static void put_count(char *out, size_t bytes, int64_t count) {
 }
 
 static void put_time(char *out, size_t bytes, const struct moment *at, int64_t value_ns) {
-    bool is_time = at->run->info.origin != RUN_LESSON;
-    if (value_ns == 0 && is_time)
-        snprintf(out, bytes, "0 ms");
-    else
-        scene_format_time(out, bytes, &at->run->info, value_ns, value_ns);
+    snprintf(out, bytes, "%s", run_time(&at->run->info, value_ns).text);
 }
 
 static void put_bytes(char *out, size_t bytes, const struct moment *at, int64_t value) {
     if (value <= 0 || at->run->info.origin == RUN_LESSON)
         put_dash(out, bytes);
     else
-        scene_format_bytes(out, bytes, value);
+        snprintf(out, bytes, "%s", figure_bytes(value).text);
 }
 
 // --- Token texts ---
@@ -138,8 +130,8 @@ static void put_sentence(char *out, size_t bytes, const struct moment *at, int f
         from++;
     char safe[4 * sizeof raw];
     utf8_printable(safe, sizeof safe, raw + from, until - from);
-    snprintf(out, bytes, "%s%s%s", is_cut && keep_end ? ELLIPSIS : "", safe,
-             is_cut && !keep_end ? ELLIPSIS : "");
+    snprintf(out, bytes, "%s%s%s", is_cut && keep_end ? SIGN_ELLIPSIS : "", safe,
+             is_cut && !keep_end ? SIGN_ELLIPSIS : "");
 }
 
 // --- Values: lengths, this pass ---
@@ -253,8 +245,8 @@ static void put_entry_numbers(char *out, size_t bytes, const struct moment *at) 
 static void put_entry_formula(char *out, size_t bytes, const struct moment *at) {
     const struct run_info *info = &at->run->info;
     if (cell_numbers(info) > 0)
-        snprintf(out, bytes, "2 %s %d %s %d %s %d", TIMES, info->layers, TIMES, info->kv_heads,
-                 TIMES, info->head_dim);
+        snprintf(out, bytes, "2 " SIGN_TIMES " %d " SIGN_TIMES " %d " SIGN_TIMES " %d",
+                 info->layers, info->kv_heads, info->head_dim);
     else
         put_dash(out, bytes);
 }
@@ -271,18 +263,17 @@ static void put_now(char *out, size_t bytes, const struct moment *at) {
 
 // "122 / 247 units": the unit once, both being written in the same.
 static void put_clock(char *out, size_t bytes, const struct moment *at) {
-    char now[32], total[32];
     int64_t end_ns = total_ns(at->run);
     if (end_ns < 0) {
         put_time(out, bytes, at, at->t_ns);
         return;
     }
-    scene_format_time(now, sizeof now, &at->run->info, at->t_ns, end_ns);
-    scene_format_time(total, sizeof total, &at->run->info, end_ns, end_ns);
-    char *unit = strchr(now, ' '), *same = strchr(total, ' ');
+    struct figure now = run_time_on(&at->run->info, at->t_ns, end_ns);
+    struct figure total = run_time_on(&at->run->info, end_ns, end_ns);
+    char *unit = strchr(now.text, ' '), *same = strchr(total.text, ' ');
     if (unit && same && strcmp(unit, same) == 0)
         *unit = '\0';
-    snprintf(out, bytes, "%s / %s", now, total);
+    snprintf(out, bytes, "%s / %s", now.text, total.text);
 }
 
 static void put_run_total(char *out, size_t bytes, const struct moment *at) {
@@ -363,24 +354,17 @@ static void put_answer(char *out, size_t bytes, const struct moment *at) {
 }
 
 static void put_device(char *out, size_t bytes, const struct moment *at) {
-    const struct run_info *info = &at->run->info;
-    if (info->origin == RUN_LESSON)
-        put_dash(out, bytes);
-    else if (strcmp(info->device, "cpu") == 0)
-        snprintf(out, bytes, "CPU");
-    else
-        snprintf(out, bytes, "%s",
-                 info->device_name[0] ? info->device_name
-                 : info->device[0]    ? info->device
-                                      : DASH);
+    struct run_device device = run_device(&at->run->info, false);
+    bool is_known = at->run->info.origin != RUN_LESSON && device.text[0];
+    snprintf(out, bytes, "%s", is_known ? device.text : SIGN_DASH);
 }
 
 static void put_model(char *out, size_t bytes, const struct moment *at) {
-    snprintf(out, bytes, "%s", at->run->info.model[0] ? at->run->info.model : DASH);
+    snprintf(out, bytes, "%s", at->run->info.model[0] ? at->run->info.model : SIGN_DASH);
 }
 
 static void put_unit(char *out, size_t bytes, const struct moment *at) {
-    snprintf(out, bytes, "%s", at->run->info.unit[0] ? at->run->info.unit : DASH);
+    snprintf(out, bytes, "%s", at->run->info.unit[0] ? at->run->info.unit : SIGN_DASH);
 }
 
 // --- By name ---

@@ -3,6 +3,7 @@
 
 #include "app/picture/scene/scene.h"
 #include "app/runs/prompt.h"
+#include "compute/base/figures.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -44,7 +45,7 @@ static void tokenise(struct desk *desk, const struct tokenizer *tokenizer, int l
 // The prompt's tokens as one text: without control tokens, and with a space for
 // SentencePiece's sign.
 static void prompt_text(char *out, size_t bytes, const struct run *run) {
-    static const char lead[] = "\xE2\x96\x81";
+    static const char lead[] = SIGN_WORD_SPACE;
     enum { LEAD_BYTES = 3 };
     size_t at = 0;
     for (int i = 0; i < run->info.prompt_tokens && i < run->prompt_count; i++) {

@@ -2,6 +2,7 @@
 #include "app/window/hud.h"
 
 #include "app/window/keys.h"
+#include "compute/base/figures.h"
 #include "render/paint/wrap.h"
 
 #include <stdio.h>
@@ -208,11 +209,11 @@ static void rate_text(char *out, size_t bytes, const struct stage_state *state,
 static void lengths_text(char *out, size_t bytes, const struct stage_state *state,
                          const struct run *run) {
     int prompt = state->prompt_tokens ? state->prompt_tokens : run->info.prompt_tokens;
-    const char *ending = prompt == 1 ? "" : "s";
     if (state->answer_tokens)
         snprintf(out, bytes, "prompt %d, answer %d tokens", prompt, state->answer_tokens);
     else
-        snprintf(out, bytes, "prompt %d token%s, answer to its end", prompt, ending);
+        snprintf(out, bytes, "prompt %s, answer to its end",
+                 figure_counted(prompt, 0, "token").text);
 }
 
 void hud_toast_text(char *out, size_t bytes, const struct stage_state *state,

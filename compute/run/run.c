@@ -4,6 +4,7 @@
 // is check_pass: the one place that knows which pass may follow which.
 #include "compute/run/run.h"
 
+#include "compute/base/figures.h"
 #include "compute/base/utf8.h"
 #include "compute/base/why.h"
 
@@ -641,7 +642,7 @@ const char *run_token_text(const struct run *run, int token, size_t *bytes) {
 }
 
 size_t run_token_words(char out[RUN_TOKEN_BYTES], const struct run *run, int token) {
-    static const char mark[] = "\xE2\x96\x81";
+    static const char mark[] = SIGN_WORD_SPACE;
     enum { MARK_BYTES = sizeof mark - 1 };
     size_t bytes = 0, used = 0;
     const char *text = run_token_text(run, token, &bytes);

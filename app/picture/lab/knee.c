@@ -179,7 +179,7 @@ static void put_fit(struct plot *plot, const struct knee *knee) {
     if (!fit->has_slope)
         return;
     lab_say(label, sizeof label, "modelled %s a token",
-            lab_time_error(fit->slope_ns, fit->slope_error_ns).text);
+            figure_estimate(fit->slope_ns, fit->slope_error_ns).text);
     lab_series(plot, PLOT_DASHES, TONE_PREFILL, label);
     put_line(plot, fit, fit->has_flat ? fit->knee_tokens : knee->points[0].tokens);
 }
@@ -213,30 +213,30 @@ static double bend_at(const struct knee *knee) {
 
 static void say_bend(struct plot *plot, const struct knee *knee) {
     lab_say(plot->caption, sizeof plot->caption,
-            "Steeper than lesson 1: %.0f %% above the line of up to %s. Attention grows with the "
+            "Steeper than lesson 1: %s above the line of up to %s. Attention grows with the "
             "square.",
-            100 * bend_at(knee), lab_tokens(knee->fit.longest_tokens).text);
+            figure_percent(100 * bend_at(knee)).text, lab_tokens(knee->fit.longest_tokens).text);
 }
 
 static void say_side(struct plot *plot, const struct knee *knee) {
     const struct sweep_prefill_fit *fit = &knee->fit;
-    struct lab_text at = lab_count_error(fit->knee_tokens, fit->knee_error_tokens);
+    struct figure at = figure_count_estimate(fit->knee_tokens, fit->knee_error_tokens);
     if (knee->prompt < fit->knee_tokens - fit->knee_error_tokens)
         lab_say(plot->caption, sizeof plot->caption,
                 "Left of the knee (%s tokens) lesson 2 is right: any pass takes %s%s.", at.text,
-                lab_time_error(fit->floor_ns, fit->floor_error_ns).text, floor_reason(knee->seen));
+                figure_estimate(fit->floor_ns, fit->floor_error_ns).text, floor_reason(knee->seen));
     else if (knee->prompt <= fit->knee_tokens + fit->knee_error_tokens)
         lab_say(plot->caption, sizeof plot->caption,
                 "At the knee (%s tokens): from about here on every token costs.", at.text);
     else
         lab_say(plot->caption, sizeof plot->caption,
                 "Right of the knee (%s tokens) lesson 1 is right: a token adds %s.", at.text,
-                lab_time_error(fit->slope_ns, fit->slope_error_ns).text);
+                figure_estimate(fit->slope_ns, fit->slope_error_ns).text);
 }
 
 static void say_no_flat(struct plot *plot, const struct knee *knee) {
     const struct sweep_prefill_fit *fit = &knee->fit;
-    struct lab_text slope = lab_time_error(fit->slope_ns, fit->slope_error_ns);
+    struct figure slope = figure_estimate(fit->slope_ns, fit->slope_error_ns);
     double shortest_ns = (double)knee->points[0].median_ns;
     if (!fit->has_slope)
         lab_say(plot->caption, sizeof plot->caption,
@@ -245,7 +245,7 @@ static void say_no_flat(struct plot *plot, const struct knee *knee) {
     else if (fit->offset_ns > CAUSE * shortest_ns)
         lab_say(plot->caption, sizeof plot->caption,
                 "No flat part on this device: a token adds %s to the %s of any pass.", slope.text,
-                lab_time(fit->offset_ns).text);
+                figure_estimate(fit->offset_ns, -1).text);
     else
         lab_say(plot->caption, sizeof plot->caption,
                 "No flat part on this device, lesson 1 is right: a token adds %s.", slope.text);
@@ -257,8 +257,8 @@ static void put_caption(struct plot *plot, const struct knee *knee) {
     if (!knee->is_whole && knee->total > 0)
         lab_say(plot->caption, bytes, "Measuring: %d of %d lengths.", knee->count, knee->total);
     else if (!knee->is_whole)
-        lab_say(plot->caption, bytes, "Measuring: %d length%s so far.", knee->count,
-                knee->count == 1 ? "" : "s");
+        lab_say(plot->caption, bytes, "Measuring: %s so far.",
+                figure_counted(knee->count, 0, "length").text);
     else if (!knee->fit.is_there)
         lab_say(plot->caption, bytes, "Too few lengths measured to say more.");
     else if (knee->prompt > last->tokens && !knee->is_measured)
@@ -273,7 +273,7 @@ static void put_caption(struct plot *plot, const struct knee *knee) {
         say_side(plot, knee);
     else
         lab_say(plot->caption, bytes, "The knee is at %s tokens.",
-                lab_count_error(knee->fit.knee_tokens, knee->fit.knee_error_tokens).text);
+                figure_count_estimate(knee->fit.knee_tokens, knee->fit.knee_error_tokens).text);
 }
 
 void lab_put_knee(struct plot *plot, const struct lab_seen *seen) {

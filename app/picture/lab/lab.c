@@ -16,13 +16,14 @@ static void put_mark(struct panel_control *control, int shown, int length, int l
     if (shown < 1 || shown == length)
         return;
     control->mark_ppm = length_ppm(shown < longest ? shown : longest, longest);
-    lab_say(control->mark_label, sizeof control->mark_label, "%s: %s", word, lab_count(shown).text);
+    lab_say(control->mark_label, sizeof control->mark_label, "%s: %s", word,
+            figure_count(shown, ',').text);
 }
 
 static void put_slider(struct panel_control *control, int length, int longest) {
     control->kind = CONTROL_SLIDER;
     lab_say(control->value, sizeof control->value, "%s",
-            length > 0 ? lab_tokens(length).text : "\xE2\x80\x94");
+            length > 0 ? lab_tokens(length).text : SIGN_DASH);
     if (longest < 1)
         return;
     int shown = length < longest ? length : longest;

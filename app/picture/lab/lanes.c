@@ -9,10 +9,6 @@
 
 #include <string.h>
 
-static const char DOT[] = " \xC2\xB7 ";
-static const char TIMES[] = "\xC3\x97";
-static const char DASH[] = "\xE2\x80\x94";
-
 // --- Scale ---
 
 // What the sweep expects of the lengths asked for; 0 = it cannot say.
@@ -49,28 +45,16 @@ static void put_spans(struct lab_lane *lane, const struct run_moment *now, int64
         lane->spans[lane->span_count++] = scene_span(&span, whole_ns);
 }
 
-static struct lab_text device_of(const struct run_info *info) {
-    struct lab_text out;
-    if (strcmp(info->device, "cpu") != 0)
-        lab_say(out.text, sizeof out.text, "%s",
-                info->device_name[0] ? info->device_name : info->device);
-    else if (info->threads < 1)
-        lab_say(out.text, sizeof out.text, "CPU");
-    else
-        lab_say(out.text, sizeof out.text, "CPU, %d thread%s", info->threads,
-                info->threads == 1 ? "" : "s");
-    return out;
-}
-
 // Lengths stand before device and model, which may be long and are then cut.
 static void put_label(struct lab_lane *lane, const struct run *run, const char *name) {
     const struct run_info *info = &run->info;
-    struct lab_text lengths;
+    struct figure lengths;
     if (run->state == RUN_OPEN)
         lab_say(lengths.text, sizeof lengths.text, "prompt %s",
                 lab_tokens(info->prompt_tokens).text);
     else
-        lab_say(lengths.text, sizeof lengths.text, "%s + %s", lab_count(info->prompt_tokens).text,
+        lab_say(lengths.text, sizeof lengths.text, "%s + %s",
+                figure_count(info->prompt_tokens, ',').text,
                 lab_tokens(run_answers_seen(run)).text);
     const char *origin = info->origin == RUN_LESSON     ? "lesson units"
                          : info->origin == RUN_MODELLED ? "modelled"
@@ -78,24 +62,24 @@ static void put_label(struct lab_lane *lane, const struct run *run, const char *
                                                         : "";
     bool is_bundled = strcmp(info->weights, "bundled") == 0;
     const char *model = is_bundled ? "bundled model" : info->model;
-    struct lab_text device = {.text = ""};
+    struct figure device = {.text = ""};
     if (info->origin != RUN_LESSON)
-        device = device_of(info);
-    lab_say(lane->label, sizeof lane->label, "%s%s%s%s%s%s%s%s%s", name, DOT, lengths.text,
-            origin[0] ? DOT : "", origin, device.text[0] ? DOT : "", device.text,
-            model[0] ? DOT : "", model);
+        lab_say(device.text, sizeof device.text, "%s", run_device(info, true).text);
+    lab_say(lane->label, sizeof lane->label, "%s" SIGN_DOT "%s%s%s%s%s%s%s", name, lengths.text,
+            origin[0] ? SIGN_DOT : "", origin, device.text[0] ? SIGN_DOT : "", device.text,
+            model[0] ? SIGN_DOT : "", model);
 }
 
 // Of a growing run nothing that comes after the moment is told.
 static void put_value(struct lab_lane *lane, const struct run *run, int64_t t_ns) {
     const struct run_info *info = &run->info;
     bool has_first = lab_answers(run, t_ns) > 0;
-    struct lab_text ttft = lab_run_time(info, has_first ? run_ttft_ns(run) : -1);
-    struct lab_text total = lab_run_time(info, run_e2e_ns(run));
-    lab_say(lane->value, sizeof lane->value, "TTFT %s%s%s%s", ttft.text, DOT,
+    struct figure ttft = lab_run_time(info, has_first ? run_ttft_ns(run) : -1);
+    struct figure total = lab_run_time(info, run_e2e_ns(run));
+    lab_say(lane->value, sizeof lane->value, "TTFT %s" SIGN_DOT "%s%s", ttft.text,
             run->state == RUN_FAILED ? "ended early" : "total ",
             run->state == RUN_FAILED ? ""
-            : run->state == RUN_OPEN ? DASH
+            : run->state == RUN_OPEN ? SIGN_DASH
                                      : total.text);
 }
 
@@ -111,14 +95,14 @@ static void put_lane(struct lab *lab, const struct run *run, const char *name, i
 // --- What stands beside the clock ---
 
 // "0.73 ms + 6 x 0.08 ms": the total of the run shown, as its own figures give it.
-static struct lab_text sum_of(const struct run *run) {
-    struct lab_text out;
+static struct figure sum_of(const struct run *run) {
+    struct figure out;
     int steps = run_answers_seen(run) - 1;
-    struct lab_text ttft = lab_run_time(&run->info, run_ttft_ns(run));
+    struct figure ttft = lab_run_time(&run->info, run_ttft_ns(run));
     if (steps < 1)
         lab_say(out.text, sizeof out.text, "TTFT %s, no step after it", ttft.text);
     else
-        lab_say(out.text, sizeof out.text, "TTFT %s + %d %s %s", ttft.text, steps, TIMES,
+        lab_say(out.text, sizeof out.text, "TTFT %s + %d " SIGN_TIMES " %s", ttft.text, steps,
                 lab_run_time(&run->info, run_tpot_ns(run)).text);
     return out;
 }

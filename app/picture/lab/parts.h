@@ -6,6 +6,7 @@
 #include "app/picture/lab/lab.h"
 #include "compute/measure/floors.h"
 #include "compute/measure/sweep.h"
+#include "compute/run/words.h"
 
 // What is at hand, and the lengths that the sliders show.
 struct lab_seen {
@@ -14,26 +15,15 @@ struct lab_seen {
     int prompt, answer;             // asked for, else of the run shown; 0 = no run either
 };
 
-// A figure on its way into a sentence.
-struct lab_text {
-    char text[64];
-};
-
 // printf into a field of any size. A text that finds no room ends in an ellipsis,
 // never inside a character; bytes that cannot be drawn become "?".
 void lab_say(char *out, size_t bytes, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-struct lab_text lab_time(double ns);                                   // "0.61 ms": three digits
-struct lab_text lab_time_error(double ns, double error);               // "1.20 ± 0.03 µs"
-struct lab_text lab_count(double count);                               // "1,024"
-struct lab_text lab_count_error(double count, double error);           // "210 ± 30"
-struct lab_text lab_tokens(double count);                              // "1 token", "1,024 tokens"
-struct lab_text lab_rate(double per_second, const char *unit);         // "84.1 GFLOP/s"
-struct lab_text lab_run_time(const struct run_info *info, int64_t ns); // units for lessons
-struct lab_text lab_percent(double share); // "98 %", never a rounded 100 or 0
+struct figure lab_tokens(int64_t count); // "1 token", "1,024 tokens"
+struct figure lab_run_time(const struct run_info *info, int64_t ns);
 
-struct lab_text lab_name(const struct lab_seen *seen); // of the run compared with
+struct figure lab_name(const struct lab_seen *seen); // of the run compared with
 
 // Answer tokens that may be spoken of: those of a growing run only up to the moment.
 int lab_answers(const struct run *run, int64_t t_ns);

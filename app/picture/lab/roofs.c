@@ -55,12 +55,12 @@ static void put_axes(struct plot *plot, const struct floors *floors, const struc
 static void put_lines(struct plot *plot, const struct backend_rates *rates) {
     char label[64];
     double ridge = rates->matrix_flop_s / rates->read_bytes_s;
-    lab_say(label, sizeof label, "arithmetic: %s", lab_rate(rates->matrix_flop_s, "FLOP").text);
+    lab_say(label, sizeof label, "arithmetic: %s", figure_si(rates->matrix_flop_s, "FLOP/s").text);
     lab_series(plot, PLOT_LINE, TONE_QUIET, label);
     lab_point(plot, plot->x.to, rates->matrix_flop_s);
     lab_point(plot, ridge, rates->matrix_flop_s);
     lab_say(label, sizeof label, "%s: %s", rates->is_cached ? "reading, from cache" : "reading",
-            lab_rate(rates->read_bytes_s, "B").text);
+            figure_si(rates->read_bytes_s, "B/s").text);
     lab_series(plot, PLOT_LINE, TONE_QUIET, label);
     // From the right: its label stands at the low end, where the other roof is far.
     lab_point(plot, ridge, rates->matrix_flop_s);
@@ -78,12 +78,12 @@ static void put_dot(struct plot *plot, const struct dot *dot, const struct floor
     lab_point(plot, dot->x, dot->y);
 }
 
-static struct lab_text reached(const struct floors_phase *phase, const struct dot *dot) {
-    struct lab_text out;
+static struct figure reached(const struct floors_phase *phase, const struct dot *dot) {
+    struct figure out;
     if (!dot->is_there)
         lab_say(out.text, sizeof out.text, "not timed");
     else
-        lab_say(out.text, sizeof out.text, "%s of the %s roof%s", lab_percent(phase->share).text,
+        lab_say(out.text, sizeof out.text, "%s of the %s roof%s", figure_share(phase->share).text,
                 phase->is_read ? "memory" : "arithmetic",
                 phase->share < CAUSE ? ", mostly overhead" : "");
     return out;

@@ -83,15 +83,15 @@ static void put_caption(struct plot *plot, const struct sweep *sweep,
                         const struct sweep_step_fit *fit, bool is_whole) {
     size_t bytes = sizeof plot->caption;
     if (!is_whole)
-        lab_say(plot->caption, bytes, "Measuring: %d length%s so far.", sweep->step_count,
-                sweep->step_count == 1 ? "" : "s");
+        lab_say(plot->caption, bytes, "Measuring: %s so far.",
+                figure_counted(sweep->step_count, 0, "length").text);
     else if (!fit->is_there)
         lab_say(plot->caption, bytes, "Too few lengths measured to say more.");
     else if (fit->has_slope && fit->slope_ns > 0)
         lab_say(plot->caption, bytes,
                 "A step takes %s, and %s more for every 1,000 tokens of context.",
-                lab_time_error(fit->base_ns, fit->base_error_ns).text,
-                lab_time_error(1000 * fit->slope_ns, 1000 * fit->slope_error_ns).text);
+                figure_estimate(fit->base_ns, fit->base_error_ns).text,
+                figure_estimate(1000 * fit->slope_ns, 1000 * fit->slope_error_ns).text);
     else if (fit->has_slope)
         lab_say(plot->caption, bytes,
                 "No rise up to %s: the steps measured get shorter, which the context cannot "
@@ -100,7 +100,7 @@ static void put_caption(struct plot *plot, const struct sweep *sweep,
     else
         lab_say(plot->caption, bytes,
                 "A step takes %s; what the context adds is too small to see below %s.",
-                lab_time_error(fit->base_ns, fit->base_error_ns).text,
+                figure_estimate(fit->base_ns, fit->base_error_ns).text,
                 lab_tokens(fit->longest_tokens).text);
 }
 

@@ -81,12 +81,13 @@ static void say_cache(struct plot *plot, const struct lab_seen *seen, const stru
     double with_ns = token_ns(with, count - 1), without_ns = token_ns(without, count - 1);
     double ratio = with_ns > 0 ? without_ns / with_ns : 0;
     int different = first_difference(with, without, count);
-    struct lab_text same = {.text = "the same tokens"};
+    struct figure same = {.text = "the same tokens"};
     if (different >= 0)
         lab_say(same.text, sizeof same.text, "other tokens from number %d on", different + 1);
     lab_say(plot->caption, sizeof plot->caption,
-            "%s: %s with the cache, %s without (%.*f\xC3\x97), %s.%s", lab_tokens(count).text,
-            lab_time(with_ns).text, lab_time(without_ns).text, ratio < 10 ? 1 : 0, ratio, same.text,
+            "%s: %s with the cache, %s without (%.*f" SIGN_TIMES "), %s.%s", lab_tokens(count).text,
+            figure_estimate(with_ns, -1).text, figure_estimate(without_ns, -1).text,
+            ratio < 10 ? 1 : 0, ratio, same.text,
             why_alike(seen, ratio, with->run->info.prompt_tokens + count));
 }
 
@@ -142,7 +143,7 @@ static void say_pair(struct plot *plot, const struct answer *a, const struct ans
     lab_say(plot->caption, sizeof plot->caption,
             "First token: this run %s, %s %s. Token %s: %s and %s.",
             lab_run_time(info, first_ns).text, name, lab_run_time(info, other_first_ns).text,
-            lab_count(count).text, lab_run_time(info, last_ns).text,
+            figure_count(count, ',').text, lab_run_time(info, last_ns).text,
             lab_run_time(info, other_ns).text);
 }
 
@@ -177,7 +178,7 @@ static bool put_pair_missing(struct plot *plot, const struct lab_seen *seen, con
 void lab_put_pair(struct plot *plot, const struct lab_seen *seen) {
     struct answer shown = answer_of(seen->at->run, seen->at->t_ns);
     struct answer kept = answer_of(seen->at->kept, INT64_MAX);
-    struct lab_text name = lab_name(seen);
+    struct figure name = lab_name(seen);
     lab_say(plot->title, sizeof plot->title, "Two runs, token by token");
     if (put_pair_missing(plot, seen, &shown, &kept))
         return;

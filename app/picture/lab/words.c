@@ -2,19 +2,12 @@
 // messages. A figure has as many digits as its error lets stand.
 #include "app/picture/lab/parts.h"
 
-#include "app/picture/scene/scene.h"
 #include "compute/base/utf8.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-static const char ELLIPSIS[] = "\xE2\x80\xA6";
-// No line of a caption ends between a number and what belongs to it.
-static const char SPACE[] = "\xC2\xA0";
-static const char PLUS_MINUS[] = "\xC2\xA0\xC2\xB1\xC2\xA0";
-static const char MINUS[] = "\xE2\x88\x92";
 
 // --- Texts ---
 
@@ -37,134 +30,26 @@ void lab_say(char *out, size_t bytes, const char *format, ...) {
     va_start(args, format);
     int length = vsnprintf(out, bytes, format, args);
     va_end(args);
-    if (length >= 0 && (size_t)length >= bytes && bytes >= sizeof ELLIPSIS) {
-        size_t cut = utf8_cut(out, bytes - 1, bytes - sizeof ELLIPSIS);
-        memcpy(out + cut, ELLIPSIS, sizeof ELLIPSIS);
+    if (length >= 0 && (size_t)length >= bytes && bytes >= sizeof SIGN_ELLIPSIS) {
+        size_t cut = utf8_cut(out, bytes - 1, bytes - sizeof SIGN_ELLIPSIS);
+        memcpy(out + cut, SIGN_ELLIPSIS, sizeof SIGN_ELLIPSIS);
     }
     make_drawable(out);
 }
 
-struct lab_text lab_name(const struct lab_seen *seen) {
+struct figure lab_name(const struct lab_seen *seen) {
     enum { NAME_BYTES = 40 };
-    struct lab_text out;
+    struct figure out;
     lab_say(out.text, NAME_BYTES, "%s", seen->at->kept_name ? seen->at->kept_name : "kept");
     return out;
 }
 
-struct scale {
-    double factor;
-    const char *unit;
-};
-
-// The unit in which `ns` has one to three digits before the point. From 999.5 on the
-// digits would round to the next unit's 1.
-static struct scale time_scale(double ns) {
-    static const struct scale scales[] = {{1, "ns"}, {1e3, "\xC2\xB5s"}, {1e6, "ms"}, {1e9, "s"}};
-    int i = 0;
-    while (i < 3 && fabs(ns) >= 999.5 * scales[i].factor)
-        i++;
-    return scales[i];
+struct figure lab_tokens(int64_t count) {
+    return figure_counted(count, ',', "token");
 }
 
-static int decimals_of(double value) {
-    double size = fabs(value);
-    return size >= 99.95 || size == 0 ? 0 : size >= 9.995 ? 1 : 2;
-}
-
-// As many as show the error's first digit.
-static int decimals_of_error(double value, double error) {
-    if (!(error > 0))
-        return decimals_of(value);
-    int decimals = (int)ceil(-log10(error) - 1e-9);
-    return decimals < 0 ? 0 : decimals > 4 ? 4 : decimals;
-}
-
-static const char *sign_of(double value) {
-    return value < 0 ? MINUS : "";
-}
-
-struct lab_text lab_time(double ns) {
-    struct lab_text out;
-    struct scale scale = time_scale(ns);
-    double value = ns / scale.factor;
-    lab_say(out.text, sizeof out.text, "%s%.*f%s%s", sign_of(value), decimals_of(value),
-            fabs(value), SPACE, scale.unit);
-    return out;
-}
-
-struct lab_text lab_time_error(double ns, double error) {
-    struct lab_text out;
-    struct scale scale = time_scale(fmax(fabs(ns), error));
-    double value = ns / scale.factor, spread = error / scale.factor;
-    int decimals = decimals_of_error(value, spread);
-    lab_say(out.text, sizeof out.text, "%s%.*f%s%.*f%s%s", sign_of(value), decimals, fabs(value),
-            PLUS_MINUS, decimals, spread, SPACE, scale.unit);
-    return out;
-}
-
-struct lab_text lab_count(double count) {
-    struct lab_text out;
-    long whole = count > 0 && count < 1e9 ? lround(count) : 0;
-    if (whole >= 1000000)
-        lab_say(out.text, sizeof out.text, "%ld,%03ld,%03ld", whole / 1000000, whole / 1000 % 1000,
-                whole % 1000);
-    else if (whole >= 1000)
-        lab_say(out.text, sizeof out.text, "%ld,%03ld", whole / 1000, whole % 1000);
-    else
-        lab_say(out.text, sizeof out.text, "%ld", whole);
-    return out;
-}
-
-struct lab_text lab_count_error(double count, double error) {
-    struct lab_text out;
-    if (error < 1 && count < 1000)
-        lab_say(out.text, sizeof out.text, "%.1f%s%.1f", count, PLUS_MINUS, error);
-    else
-        lab_say(out.text, sizeof out.text, "%s%s%s", lab_count(count).text, PLUS_MINUS,
-                lab_count(fmax(error, 1)).text);
-    return out;
-}
-
-struct lab_text lab_tokens(double count) {
-    struct lab_text out, number = lab_count(count);
-    lab_say(out.text, sizeof out.text, "%s token%s", number.text,
-            strcmp(number.text, "1") == 0 ? "" : "s");
-    return out;
-}
-
-struct lab_text lab_rate(double per_second, const char *unit) {
-    static const struct scale scales[] = {{1, ""},    {1e3, "k"},  {1e6, "M"},
-                                          {1e9, "G"}, {1e12, "T"}, {1e15, "P"}};
-    struct lab_text out;
-    int i = 0;
-    while (i < 5 && per_second >= 999.5 * scales[i].factor)
-        i++;
-    double value = per_second / scales[i].factor;
-    lab_say(out.text, sizeof out.text, "%.*f %s%s/s", decimals_of(value), value, scales[i].unit,
-            unit);
-    return out;
-}
-
-struct lab_text lab_run_time(const struct run_info *info, int64_t ns) {
-    struct lab_text out, plain;
-    scene_format_time(plain.text, sizeof plain.text, info, ns, ns);
-    const char *unit = strchr(plain.text, ' ');
-    if (!unit)
-        return plain;
-    lab_say(out.text, sizeof out.text, "%.*s%s%s", (int)(unit - plain.text), plain.text, SPACE,
-            unit + 1);
-    return out;
-}
-
-struct lab_text lab_percent(double share) {
-    struct lab_text out;
-    if (share > 0 && share < 0.005)
-        lab_say(out.text, sizeof out.text, "less than 1%s%%", SPACE);
-    else if (share < 1 && share >= 0.995)
-        lab_say(out.text, sizeof out.text, "more than 99%s%%", SPACE);
-    else
-        lab_say(out.text, sizeof out.text, "%.0f%s%%", 100 * share, SPACE);
-    return out;
+struct figure lab_run_time(const struct run_info *info, int64_t ns) {
+    return figure_held(run_time(info, ns));
 }
 
 // --- What the runs say ---

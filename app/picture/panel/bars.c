@@ -2,7 +2,6 @@
 // and writes. Both show what has been by the moment: while a run plays they grow, and
 // the scale is the longer of what has been and of the run before.
 #include "app/picture/panel/parts.h"
-#include "app/picture/scene/scene.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -67,12 +66,13 @@ static void put_change(struct panel_bar *bar, const struct panel_seen *seen,
                        const struct stretch *stretch) {
     double change =
         100 * ((double)stretch->end_ns - (double)stretch->before_ns) / (double)stretch->before_ns;
-    char text[PANEL_WORD_BYTES];
     if (fabs(change) < 0.5) {
         panel_say(bar->note, sizeof bar->note, seen, "bar.same", NULL);
         return;
     }
-    snprintf(text, sizeof text, "%s%.0f %%", change < 0 ? "\xE2\x88\x92" : "+", fabs(change));
+    struct figure size = figure_percent(fabs(change));
+    char text[PANEL_WORD_BYTES];
+    snprintf(text, sizeof text, "%s%s", change < 0 ? SIGN_MINUS : "+", size.text);
     panel_say(bar->note, sizeof bar->note, seen, "bar.change",
               (const char *const[]){"change", text, NULL});
 }
@@ -80,7 +80,7 @@ static void put_change(struct panel_bar *bar, const struct panel_seen *seen,
 static void put_stretch(struct panel *out, const struct panel_seen *seen, const char *label_key,
                         const struct stretch *stretch, double scale_ns) {
     struct panel_bar *bar = add_bar(out, seen, label_key);
-    panel_time(bar->value, sizeof bar->value, seen->run, stretch->end_ns);
+    snprintf(bar->value, sizeof bar->value, "%s", run_time(&seen->run->info, stretch->end_ns).text);
     bar->first_ppm = panel_part_ppm((double)stretch->prefill_ns, scale_ns);
     bar->second_ppm = panel_part_ppm((double)stretch->end_ns, scale_ns) - bar->first_ppm;
     if (stretch->before_ns <= 0)
@@ -90,10 +90,9 @@ static void put_stretch(struct panel *out, const struct panel_seen *seen, const 
         put_change(bar, seen, stretch);
         return;
     }
-    char before[PANEL_WORD_BYTES];
-    panel_time(before, sizeof before, seen->run, stretch->before_ns);
+    struct figure before = run_time(&seen->run->info, stretch->before_ns);
     panel_say(bar->note, sizeof bar->note, seen, "bar.before",
-              (const char *const[]){"before", before, NULL});
+              (const char *const[]){"before", before.text, NULL});
 }
 
 void panel_put_bars(struct panel *out, const struct panel_seen *seen) {
@@ -123,16 +122,15 @@ static void put_bytes(struct panel *out, const struct panel_seen *seen, const ch
         longest = step->written;
     struct panel_bar *bar = add_bar(out, seen, label_key);
     bar->tone = (uint8_t)tone;
-    scene_format_bytes(bar->value, sizeof bar->value, bytes);
+    snprintf(bar->value, sizeof bar->value, "%s", figure_bytes(bytes).text);
     bar->first_ppm = panel_part_ppm((double)bytes, (double)longest);
     if (bytes > 0 && bar->first_ppm < TINY_PPM) {
         panel_say(bar->note, sizeof bar->note, seen, "bar.tiny", NULL);
         return;
     }
-    char share[PANEL_WORD_BYTES];
-    panel_percent(share, panel_part_ppm((double)bytes, (double)all));
+    struct figure share = panel_percent(panel_part_ppm((double)bytes, (double)all));
     panel_say(bar->note, sizeof bar->note, seen, "bar.share",
-              (const char *const[]){"share", share, NULL});
+              (const char *const[]){"share", share.text, NULL});
 }
 
 // What the step took, with its origin; of a step under way nothing is known yet.
@@ -141,17 +139,19 @@ static void put_step_time(struct panel *out, const struct panel_seen *seen, int 
     struct panel_block *block = panel_add_block(out, seen, "bar.step");
     if (!block)
         return;
-    char number[PANEL_WORD_BYTES], time[PANEL_WORD_BYTES], origin[PANEL_WORD_BYTES];
-    panel_count(number, run->passes[pass].yields + 1);
+    char origin[PANEL_WORD_BYTES];
+    struct figure number = figure_count(run->passes[pass].yields + 1, 0);
     if (pass >= seen->now.passes_done) {
         panel_append(block, seen, ' ', "anatomy.under_way",
-                     (const char *const[]){"number", number, NULL});
+                     (const char *const[]){"number", number.text, NULL});
         return;
     }
-    panel_time(time, sizeof time, run, run_pass_end_ns(run, pass) - run->passes[pass].start_ns);
+    struct figure time =
+        run_time(&run->info, run_pass_end_ns(run, pass) - run->passes[pass].start_ns);
     panel_say(origin, sizeof origin, seen, panel_origin_key(run), NULL);
-    panel_append(block, seen, ' ', "anatomy.took",
-                 (const char *const[]){"number", number, "time", time, "origin", origin, NULL});
+    panel_append(
+        block, seen, ' ', "anatomy.took",
+        (const char *const[]){"number", number.text, "time", time.text, "origin", origin, NULL});
 }
 
 void panel_put_anatomy(struct panel *out, const struct panel_seen *seen) {

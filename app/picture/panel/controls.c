@@ -41,24 +41,21 @@ static void put_length(struct panel_control *out, const struct panel_seen *seen,
                        int on_screen, int longest) {
     bool is_chosen = asked > 0;
     int length = is_chosen ? asked : on_screen;
-    char count[PANEL_WORD_BYTES];
     out->kind = CONTROL_SLIDER;
     out->is_off = !seen->at->can_move;
     out->ppm = length_ppm(length, longest);
-    panel_count(count, length);
     bool is_coming = seen->at->is_measuring || seen->at->is_asked;
     const char *key = is_coming && length != on_screen ? "slider.measuring"
                       : seen->run->info.origin == RUN_MODELLED && length == on_screen
                           ? "slider.modelled"
                           : "slider.tokens";
     panel_say(out->value, sizeof out->value, seen, key,
-              (const char *const[]){"count", count, NULL});
+              (const char *const[]){"count", figure_count(length, 0).text, NULL});
     if (length == on_screen)
         return;
-    panel_count(count, on_screen);
     out->mark_ppm = length_ppm(on_screen, longest);
     panel_say(out->mark_label, sizeof out->mark_label, seen, "slider.shown",
-              (const char *const[]){"count", count, NULL});
+              (const char *const[]){"count", figure_count(on_screen, 0).text, NULL});
 }
 
 static void put_prompt(struct panel_control *out, const struct panel_seen *seen) {

@@ -26,10 +26,9 @@ static void put_tiles(struct panel *out, const struct at_hand *at) {
 }
 
 // What is wrong comes first from whoever tried; the panel itself sees the rest.
-static void put_trouble(struct panel_block *block, const struct panel_seen *seen, const char *count,
-                        const char *longest) {
+static void put_trouble(struct panel_block *block, const struct panel_seen *seen,
+                        const char *const *lengths) {
     const struct at_hand *at = seen->at;
-    const char *const lengths[] = {"count", count, "longest", longest, NULL};
     bool is_empty = !at->editor || at->editor->length == 0;
     if (at->editor_message)
         snprintf(block->text, sizeof block->text, "%s", at->editor_message);
@@ -43,14 +42,13 @@ static void put_trouble(struct panel_block *block, const struct panel_seen *seen
 
 void panel_put_editor(struct panel *out, const struct panel_seen *seen) {
     const struct at_hand *at = seen->at;
-    char count[PANEL_WORD_BYTES], longest[PANEL_WORD_BYTES];
-    panel_count(count, at->prompt_count);
-    panel_count(longest, at->longest_prompt);
+    struct figure count = figure_count(at->prompt_count, 0);
+    struct figure longest = figure_count(at->longest_prompt, 0);
+    const char *const lengths[] = {"count", count.text, "longest", longest.text, NULL};
     panel_say(out->title, sizeof out->title, seen, "title.prompt", NULL);
     panel_say(out->foot, sizeof out->foot, seen, "editor.hint", NULL);
-    put_trouble(panel_add_block(out, seen, "editor.label"), seen, count, longest);
+    put_trouble(panel_add_block(out, seen, "editor.label"), seen, lengths);
     put_field(out, at->editor);
     put_tiles(out, at);
-    panel_say(out->tiles_label, sizeof out->tiles_label, seen, "editor.tokens",
-              (const char *const[]){"count", count, "longest", longest, NULL});
+    panel_say(out->tiles_label, sizeof out->tiles_label, seen, "editor.tokens", lengths);
 }

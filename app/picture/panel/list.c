@@ -45,25 +45,27 @@ static const char *key_of(const struct panel_seen *seen, int event) {
 // Of an event to come only its time and kind are known: the token is dots.
 static void put_event(struct panel_line *out, const struct panel_seen *seen, int event) {
     const struct run *run = seen->run;
-    char count[PANEL_WORD_BYTES], number[PANEL_WORD_BYTES], text[2 * PANEL_WORD_BYTES];
+    char text[2 * PANEL_WORD_BYTES];
     *out = (struct panel_line){.tone = TONE_QUIET, .is_past = event <= seen->now.passes_done};
-    panel_time(out->time, sizeof out->time, run, run_event_ns(run, event));
+    snprintf(out->time, sizeof out->time, "%s",
+             run_time(&run->info, run_event_ns(run, event)).text);
     if (event == 0) {
         out->is_past = seen->now.t_ns >= 0;
-        panel_count(count, run->info.prompt_tokens);
+        struct figure count = figure_count(run->info.prompt_tokens, 0);
         panel_say(out->text, sizeof out->text, seen, "log.request",
-                  (const char *const[]){"count", count, NULL});
+                  (const char *const[]){"count", count.text, NULL});
         return;
     }
     const struct run_pass *pass = &run->passes[event - 1];
     out->tone = pass->phase == RUN_PREFILL ? TONE_PREFILL : TONE_DECODE;
-    panel_count(count, pass->column_count);
-    panel_count(number, pass->yields + 1);
-    snprintf(text, sizeof text, "\xE2\x80\xA6");
+    struct figure count = figure_count(pass->column_count, 0);
+    struct figure number = figure_count(pass->yields + 1, 0);
+    snprintf(text, sizeof text, SIGN_ELLIPSIS);
     if (out->is_past && pass->yields >= 0)
         put_token(text, sizeof text, seen, run->info.prompt_tokens + pass->yields);
-    panel_say(out->text, sizeof out->text, seen, key_of(seen, event),
-              (const char *const[]){"count", count, "number", number, "text", text, NULL});
+    panel_say(
+        out->text, sizeof out->text, seen, key_of(seen, event),
+        (const char *const[]){"count", count.text, "number", number.text, "text", text, NULL});
 }
 
 void panel_put_log(struct panel *out, const struct panel_seen *seen) {

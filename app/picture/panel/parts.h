@@ -5,8 +5,9 @@
 
 #include "app/picture/panel/panel.h"
 #include "compute/run/moment.h"
+#include "compute/run/words.h"
 
-enum { PANEL_WORD_BYTES = 48 }; // a number with its unit
+enum { PANEL_WORD_BYTES = 48 }; // a token or an origin on its way into a sentence
 
 struct panel_seen {
     const struct at_hand *at;
@@ -53,9 +54,7 @@ void panel_append(struct panel_block *block, const struct panel_seen *seen, char
                   const char *key, const char *const *extra);
 
 int panel_part_ppm(double part, double whole); // 0 .. VIEW_PPM
-void panel_time(char *out, size_t bytes, const struct run *run, int64_t value_ns);
-void panel_percent(char out[PANEL_WORD_BYTES], int ppm);
-void panel_count(char out[PANEL_WORD_BYTES], int64_t count);
+struct figure panel_percent(int ppm);
 const char *panel_origin_key(const struct run *run); // "origin.measured"
 // The pass whose work is shown: of decode the one under way or the last; -1 = none yet.
 int panel_decode_pass(const struct panel_seen *seen);

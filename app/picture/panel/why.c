@@ -5,7 +5,6 @@
 // only where there is so little to do per stage that starting the work can be what
 // takes the time. Lesson units have no cause, and the panel says so.
 #include "app/picture/panel/parts.h"
-#include "app/picture/scene/scene.h"
 #include "compute/measure/floors.h"
 
 #include <math.h>
@@ -19,24 +18,6 @@ struct work {
     int64_t took_ns;           // -1 = not over yet
     int64_t cache_bytes;       // read by the decode step
 };
-
-// --- Forms ---
-
-// "12.3 GB/s", "1.25 TFLOP": three digits, decimal prefixes as rates have them.
-static void put_si(char out[PANEL_WORD_BYTES], double value, const char *unit) {
-    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
-    size_t prefix = 0;
-    while (value >= 999.5 && prefix + 1 < sizeof prefixes / sizeof prefixes[0]) {
-        value /= 1000;
-        prefix++;
-    }
-    int decimals = value >= 99.95 || prefix == 0 ? 0 : value >= 9.995 ? 1 : 2;
-    snprintf(out, PANEL_WORD_BYTES, "%.*f %s%s", decimals, value, prefixes[prefix], unit);
-}
-
-static void put_ns(char out[PANEL_WORD_BYTES], const struct panel_seen *seen, double ns) {
-    panel_time(out, PANEL_WORD_BYTES, seen->run, llround(ns));
-}
 
 // --- The work ---
 
@@ -92,53 +73,49 @@ static double share_of(const struct work *work) {
 static void put_work(struct panel *out, const struct panel_seen *seen, const struct work *work) {
     struct panel_block *block =
         panel_add_block(out, seen, work->is_prefill ? "why.prefill" : "why.decode");
-    char cache[PANEL_WORD_BYTES], time[PANEL_WORD_BYTES], origin[PANEL_WORD_BYTES];
-    if (seen->run->info.weight_bytes > 0) {
-        scene_format_bytes(cache, sizeof cache, work->cache_bytes);
+    char origin[PANEL_WORD_BYTES];
+    if (seen->run->info.weight_bytes > 0)
         panel_append(block, seen, ' ', work->is_prefill ? "why.prefill.work" : "why.decode.work",
-                     (const char *const[]){"cache", cache, NULL});
-    }
+                     (const char *const[]){"cache", figure_bytes(work->cache_bytes).text, NULL});
     if (work->took_ns < 0) {
         panel_append(block, seen, ' ', "why.under_way", NULL);
         return;
     }
-    panel_time(time, sizeof time, seen->run, work->took_ns);
+    struct figure time = run_time(&seen->run->info, work->took_ns);
     panel_say(origin, sizeof origin, seen, panel_origin_key(seen->run), NULL);
     panel_append(block, seen, ' ', "why.took",
-                 (const char *const[]){"time", time, "origin", origin, NULL});
+                 (const char *const[]){"time", time.text, "origin", origin, NULL});
 }
 
-static void put_share(char out[PANEL_WORD_BYTES], double share) {
+static struct figure share_figure(double share) {
     double most = 10000.0 * VIEW_PPM / 100; // 10,000 %: a floor that is no floor
-    panel_percent(out, (int)fmin(share * VIEW_PPM, most));
+    return panel_percent((int)fmin(share * VIEW_PPM, most));
 }
 
 static void put_floors(struct panel *out, const struct panel_seen *seen, const struct work *work) {
     const struct backend_rates *rates = &seen->at->floors->rates;
     struct panel_block *block = panel_add_block(out, seen, "why.floors");
-    char bytes[PANEL_WORD_BYTES], read_rate[PANEL_WORD_BYTES], read_floor[PANEL_WORD_BYTES];
-    char flop[PANEL_WORD_BYTES], matrix_rate[PANEL_WORD_BYTES], matrix_floor[PANEL_WORD_BYTES];
-    scene_format_bytes(bytes, sizeof bytes, llround(work->bytes));
-    put_si(read_rate, rates->read_bytes_s, "B/s");
-    put_ns(read_floor, seen, work->read_ns);
-    put_si(flop, work->flop, "FLOP");
-    put_si(matrix_rate, rates->matrix_flop_s, "FLOP/s");
-    put_ns(matrix_floor, seen, work->matrix_ns);
-    panel_append(
-        block, seen, ' ', "why.reading",
-        (const char *const[]){"bytes", bytes, "rate", read_rate, "floor", read_floor, NULL});
+    const struct run_info *info = &seen->run->info;
+    struct figure bytes = figure_bytes(llround(work->bytes));
+    struct figure read_rate = figure_si(rates->read_bytes_s, "B/s");
+    struct figure read_floor = run_time(info, llround(work->read_ns));
+    struct figure flop = figure_si(work->flop, "FLOP");
+    struct figure matrix_rate = figure_si(rates->matrix_flop_s, "FLOP/s");
+    struct figure matrix_floor = run_time(info, llround(work->matrix_ns));
+    panel_append(block, seen, ' ', "why.reading",
+                 (const char *const[]){"bytes", bytes.text, "rate", read_rate.text, "floor",
+                                       read_floor.text, NULL});
     if (rates->is_cached)
         panel_append(block, seen, ' ', "why.cached", NULL);
-    panel_append(
-        block, seen, '\n', "why.arithmetic",
-        (const char *const[]){"flop", flop, "rate", matrix_rate, "floor", matrix_floor, NULL});
+    panel_append(block, seen, '\n', "why.arithmetic",
+                 (const char *const[]){"flop", flop.text, "rate", matrix_rate.text, "floor",
+                                       matrix_floor.text, NULL});
     if (share_of(work) < 0)
         return;
-    char floor[PANEL_WORD_BYTES], share[PANEL_WORD_BYTES];
-    put_ns(floor, seen, floor_of(work));
-    put_share(share, share_of(work));
+    struct figure floor = run_time(info, llround(floor_of(work)));
+    struct figure share = share_figure(share_of(work));
     panel_append(block, seen, '\n', "why.floor",
-                 (const char *const[]){"floor", floor, "share", share, NULL});
+                 (const char *const[]){"floor", floor.text, "share", share.text, NULL});
 }
 
 static const char *cause_key(const struct panel_seen *seen, const struct work *work) {
@@ -159,12 +136,12 @@ static const char *cause_key(const struct panel_seen *seen, const struct work *w
 
 static void put_cause(struct panel *out, const struct panel_seen *seen, const struct work *work) {
     struct panel_block *block = panel_add_block(out, seen, "why.cause");
-    char floor[PANEL_WORD_BYTES], share[PANEL_WORD_BYTES] = "\xE2\x80\x94";
-    put_ns(floor, seen, floor_of(work));
+    struct figure floor = run_time(&seen->run->info, llround(floor_of(work)));
+    struct figure share = {SIGN_DASH};
     if (share_of(work) >= 0)
-        put_share(share, share_of(work));
+        share = share_figure(share_of(work));
     panel_append(block, seen, ' ', cause_key(seen, work),
-                 (const char *const[]){"floor", floor, "share", share, NULL});
+                 (const char *const[]){"floor", floor.text, "share", share.text, NULL});
 }
 
 void panel_put_why(struct panel *out, const struct panel_seen *seen) {

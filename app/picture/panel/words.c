@@ -2,10 +2,9 @@
 // blocks, percents. Every text that is shown comes through here, so that a translation
 // is whole.
 #include "app/picture/panel/parts.h"
-#include "app/picture/scene/scene.h"
 
-#include <inttypes.h>
-#include <stdio.h>
+#include "compute/base/num.h"
+
 #include <string.h>
 
 void panel_say(char *out, size_t bytes, const struct panel_seen *seen, const char *key,
@@ -44,20 +43,8 @@ int panel_part_ppm(double part, double whole) {
     return part >= whole ? VIEW_PPM : (int)(part / whole * VIEW_PPM + 0.5);
 }
 
-// A figure that stands still is shown with the decimals of its own size.
-void panel_time(char *out, size_t bytes, const struct run *run, int64_t value_ns) {
-    if (value_ns == 0 && run->info.origin != RUN_LESSON)
-        snprintf(out, bytes, "0 ms");
-    else
-        scene_format_time(out, bytes, &run->info, value_ns, value_ns);
-}
-
-void panel_percent(char out[PANEL_WORD_BYTES], int ppm) {
-    snprintf(out, PANEL_WORD_BYTES, "%d %%", (ppm + VIEW_PPM / 200) / (VIEW_PPM / 100));
-}
-
-void panel_count(char out[PANEL_WORD_BYTES], int64_t count) {
-    snprintf(out, PANEL_WORD_BYTES, "%" PRId64, count);
+struct figure panel_percent(int ppm) {
+    return figure_percent(percent_of_ppm(ppm));
 }
 
 const char *panel_origin_key(const struct run *run) {

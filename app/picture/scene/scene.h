@@ -42,11 +42,4 @@ int64_t scene_rung_ns(int64_t least_ns);
 // How a token of these bytes looks, by itself.
 void scene_token(struct view_token *out, const char *text, size_t bytes, bool is_control);
 
-// "9.60 ms", "247 units", "1.30 s": `value_ns` with as many decimals as a scale of
-// `scale_ns` needs, so that a running value keeps its form. Lesson runs are in units.
-// Negative: an em dash.
-void scene_format_time(char *out, size_t bytes, const struct run_info *info, int64_t value_ns,
-                       int64_t scale_ns);
-void scene_format_bytes(char *out, size_t bytes, int64_t value);
-
 #endif

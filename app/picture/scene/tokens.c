@@ -3,19 +3,20 @@
 // shown as hex until the byte that completes them has come.
 #include "app/picture/scene/parts.h"
 
+#include "compute/base/figures.h"
 #include "compute/base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const char LEAD[] = "\xE2\x96\x81"; // U+2581, SentencePiece's space
+static const char LEAD[] = SIGN_WORD_SPACE;
 enum { LEAD_BYTES = 3, MAX_SEQUENCE = 4 };
 
 // Appends `n` bytes at `at`, keeping room for an ellipsis; false when cut.
 static bool append(struct view_token *out, size_t *at, const char *s, size_t n) {
     enum { ELLIPSIS_BYTES = 3 };
     if (*at + n + ELLIPSIS_BYTES + 1 > sizeof out->text) {
-        memcpy(out->text + *at, "\xE2\x80\xA6", ELLIPSIS_BYTES + 1);
+        memcpy(out->text + *at, SIGN_ELLIPSIS, ELLIPSIS_BYTES + 1);
         return false;
     }
     memcpy(out->text + *at, s, n);

@@ -1,67 +1,12 @@
 // Every word and number of a frame: captions, stamps, clock labels, read-outs.
 // Each number says where it comes from through the origin stamp; what is not known
 // yet is an em dash, never 0.
+#include "compute/run/words.h"
 #include "app/picture/scene/parts.h"
+#include "compute/base/num.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static const char DASH[] = "\xE2\x80\x94";
-static const char DOT[] = " \xC2\xB7 ";
-static const char TIMES[] = "\xC3\x97";
-static const char MINUS[] = "\xE2\x88\x92";
-
-// A lesson counts in something that is no time ("units"); "ms" lessons read as time.
-static bool counts_units(const struct run_info *info) {
-    return info->origin == RUN_LESSON && strcmp(info->unit, "ms") != 0;
-}
-
-void scene_format_time(char *out, size_t bytes, const struct run_info *info, int64_t value_ns,
-                       int64_t scale_ns) {
-    static const struct {
-        int64_t from_ns, unit_ns;
-        int decimals;
-        const char *unit;
-    } forms[] = {
-        {100000000000, 1000000000, 1, "s"}, {1000000000, 1000000000, 2, "s"},
-        {100000000, 1000000, 0, "ms"},      {10000000, 1000000, 1, "ms"},
-        {1000000, 1000000, 2, "ms"},        {100000, 1000, 0, "\xC2\xB5s"},
-        {10000, 1000, 1, "\xC2\xB5s"},      {0, 1000, 2, "\xC2\xB5s"},
-    };
-    if (value_ns < 0) {
-        snprintf(out, bytes, "%s", DASH);
-        return;
-    }
-    if (counts_units(info)) {
-        double units = (double)value_ns / (double)info->unit_ns;
-        bool is_whole = scale_ns >= 10 * info->unit_ns || value_ns % info->unit_ns == 0;
-        snprintf(out, bytes, "%.*f %s", is_whole ? 0 : 1, units, info->unit);
-        return;
-    }
-    size_t form = 0;
-    while (scale_ns < forms[form].from_ns && form + 1 < sizeof forms / sizeof forms[0])
-        form++;
-    snprintf(out, bytes, "%.*f %s", forms[form].decimals,
-             (double)value_ns / (double)forms[form].unit_ns, forms[form].unit);
-}
-
-void scene_format_bytes(char *out, size_t bytes, int64_t value) {
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    double scaled = (double)value;
-    int unit = 0;
-    while (scaled >= 1024 && unit < 4) {
-        scaled /= 1024;
-        unit++;
-    }
-    int decimals = unit == 0 || scaled >= 100 ? 0 : scaled >= 10 ? 1 : 2;
-    bool is_whole = scaled - (double)(int64_t)scaled < 0.005;
-    snprintf(out, bytes, "%.*f %s", is_whole ? 0 : decimals, scaled, units[unit]);
-}
-
-// A figure that stands still is shown with the decimals of its own size.
-static void put_figure(char *out, size_t bytes, const struct run_info *info, int64_t value_ns) {
-    scene_format_time(out, bytes, info, value_ns, value_ns);
-}
 
 static int64_t prefill_end_ns(const struct run_moment *now) {
     return now->prefill_done ? run_prefill_ns(now->run) : -1;
@@ -71,34 +16,28 @@ static int64_t last_answer_ns(const struct run_moment *now) {
     return now->answers > 0 ? run_answer_ns(now->run, now->answers - 1) : -1;
 }
 
-static const char *plural(int count) {
-    return count == 1 ? "" : "s";
-}
-
 static void put_clock_labels(struct view *view, const struct run_moment *now,
                              const struct scene_options *options) {
     const struct run_info *info = &now->run->info;
-    char time[32];
     if (options->scale_ns > 0)
-        scene_format_time(view->scale_label, sizeof view->scale_label, info, options->scale_ns,
-                          options->scale_ns);
-    if (view->guess_ppm >= 0) {
-        put_figure(time, sizeof time, info, options->guess_ns);
-        snprintf(view->guess_label, sizeof view->guess_label, "your guess: %s, decode %d %%", time,
-                 (options->guess_decode_ppm + 5000) / 10000);
-    }
+        snprintf(view->scale_label, sizeof view->scale_label, "%s",
+                 run_time(info, options->scale_ns).text);
+    if (view->guess_ppm >= 0)
+        snprintf(view->guess_label, sizeof view->guess_label, "your guess: %s, decode %s",
+                 run_time(info, options->guess_ns).text,
+                 figure_percent(percent_of_ppm(options->guess_decode_ppm)).text);
     int64_t prefill_ns = prefill_end_ns(now);
     if (prefill_ns >= 0) {
-        put_figure(time, sizeof time, info, prefill_ns);
-        snprintf(view->prefill_label, sizeof view->prefill_label, "prefill %s", time);
+        snprintf(view->prefill_label, sizeof view->prefill_label, "prefill %s",
+                 run_time(info, prefill_ns).text);
     } else if (now->t_ns > 0) {
         snprintf(view->prefill_label, sizeof view->prefill_label, "prefill");
     }
     int steps = now->steps_done;
     if (steps > 0) {
         int64_t steps_ns = run_pass_end_ns(now->run, now->passes_done - 1) - prefill_ns;
-        put_figure(time, sizeof time, info, (steps_ns + steps / 2) / steps);
-        snprintf(view->decode_label, sizeof view->decode_label, "decode, %s a step", time);
+        snprintf(view->decode_label, sizeof view->decode_label, "decode, %s a step",
+                 run_time(info, (steps_ns + steps / 2) / steps).text);
     } else if (view->decode_label_ppm >= 0) {
         snprintf(view->decode_label, sizeof view->decode_label, "decode");
     }
@@ -123,8 +62,8 @@ static void put_decode_caption(struct view *view, const struct run_pass *pass) {
     }
     int saved = pass->first_column;
     snprintf(view->caption, sizeof view->caption,
-             "one token goes down alone; each layer reads what %d token%s saved", saved,
-             plural(saved));
+             "one token goes down alone; each layer reads what %s saved",
+             figure_counted(saved, 0, "token").text);
 }
 
 // Between two passes: on stills and after a step.
@@ -133,8 +72,8 @@ static void put_boundary_caption(struct view *view, const struct run_moment *now
     view->caption_tone = is_prefill ? TONE_PREFILL : TONE_DECODE;
     if (is_prefill && now->answers == 0)
         snprintf(view->caption, sizeof view->caption,
-                 "prefill done: the KV cache holds %d token%s, no answer token yet",
-                 now->cache_entries, plural(now->cache_entries));
+                 "prefill done: the KV cache holds %s, no answer token yet",
+                 figure_counted(now->cache_entries, 0, "token").text);
     else if (is_prefill)
         snprintf(view->caption, sizeof view->caption,
                  "prefill done: answer token 1 came out of the last column");
@@ -147,9 +86,9 @@ static void put_boundary_caption(struct view *view, const struct run_moment *now
 static void put_done_caption(struct view *view, const struct run_moment *now) {
     int steps = now->steps_done;
     view->caption_tone = TONE_INK;
-    snprintf(view->caption, sizeof view->caption,
-             "%d answer token%s: one pass for the prompt, then %d step%s", now->answers,
-             plural(now->answers), steps, plural(steps));
+    snprintf(view->caption, sizeof view->caption, "%s: one pass for the prompt, then %s",
+             figure_counted(now->answers, 0, "answer token").text,
+             figure_counted(steps, 0, "step").text);
 }
 
 // A step or a still shows an event settled, with words about what has come; a film
@@ -161,8 +100,8 @@ static void put_caption(struct view *view, const struct run_moment *now,
     int pass = now->running >= 0 ? now->running : now->passes_done - 1;
     if (view->stage == VIEW_PROMPT) {
         view->caption_tone = TONE_QUIET;
-        snprintf(view->caption, sizeof view->caption, "the prompt is ready: %d token%s",
-                 run->info.prompt_tokens, plural(run->info.prompt_tokens));
+        snprintf(view->caption, sizeof view->caption, "the prompt is ready: %s",
+                 figure_counted(run->info.prompt_tokens, 0, "token").text);
     } else if (now->at_end) {
         put_done_caption(view, now);
     } else if (now->running < 0 && is_settled) {
@@ -185,13 +124,6 @@ static void put_headline(struct view *view) {
     snprintf(view->headline, sizeof view->headline, "%s", headlines[view->stage]);
 }
 
-static void put_device(char *out, size_t bytes, const struct run_info *info) {
-    if (strcmp(info->device, "cpu") == 0)
-        snprintf(out, bytes, "CPU, %d thread%s", info->threads, plural(info->threads));
-    else
-        snprintf(out, bytes, "%s", info->device_name[0] ? info->device_name : info->device);
-}
-
 // A prompt that waits for its first measurement: there is no time to speak of yet. The
 // options say so, not the run: a prefix must show what the whole run shows.
 static bool is_unmeasured(const struct scene_options *options) {
@@ -209,33 +141,14 @@ static void put_origin(struct view *view, const struct run_moment *now,
     view->origin_tone = is_measured ? TONE_READ : TONE_QUIET;
     if (info->origin == RUN_LESSON) {
         snprintf(view->origin, sizeof view->origin, "lesson units, not measured%s%s",
-                 info->model[0] ? DOT : "", info->model);
+                 info->model[0] ? SIGN_DOT : "", info->model);
         return;
     }
-    char device[100];
-    put_device(device, sizeof device, info);
     bool is_bundled = strcmp(info->weights, "bundled") == 0;
     bool is_synthetic = strcmp(info->weights, "synthetic") == 0;
-    snprintf(view->origin, sizeof view->origin, "%s%s%s%s%s%s", word, DOT, device, DOT,
-             is_bundled ? "bundled model" : info->model, is_synthetic ? ", synthetic weights" : "");
-}
-
-struct factor {
-    char text[24];
-};
-
-// "200", "2.5", "50,000".
-static struct factor factor(double value) {
-    struct factor out;
-    int whole = (int)value;
-    if (value < 10000)
-        snprintf(out.text, sizeof out.text, "%.4g", value);
-    else if (whole < 1000000)
-        snprintf(out.text, sizeof out.text, "%d,%03d", whole / 1000, whole % 1000);
-    else
-        snprintf(out.text, sizeof out.text, "%d,%03d,%03d", whole / 1000000, whole / 1000 % 1000,
-                 whole % 1000);
-    return out;
+    snprintf(view->origin, sizeof view->origin, "%s" SIGN_DOT "%s" SIGN_DOT "%s%s", word,
+             run_device(info, true).text, is_bundled ? "bundled model" : info->model,
+             is_synthetic ? ", synthetic weights" : "");
 }
 
 static void put_rate(struct view *view, const struct run_moment *now,
@@ -246,17 +159,17 @@ static void put_rate(struct view *view, const struct run_moment *now,
     if (is_unmeasured(options))
         return;
     const char *than = info->origin == RUN_LESSON ? "than the lesson's clock" : "than measured";
-    if (counts_units(info))
+    if (run_counts_units(info))
         snprintf(view->rate, sizeof view->rate, "%s%.4g %s a second", prefix,
                  1e9 * rate.num / rate.den / (double)info->unit_ns, info->unit);
     else if (playhead_rate_is_real_time(rate))
         snprintf(view->rate, sizeof view->rate, "%sreal time", prefix);
     else if (rate.num < rate.den)
-        snprintf(view->rate, sizeof view->rate, "%s%s%s slower %s", prefix,
-                 factor((double)rate.den / rate.num).text, TIMES, than);
+        snprintf(view->rate, sizeof view->rate, "%s%s" SIGN_TIMES " slower %s", prefix,
+                 figure_factor((double)rate.den / rate.num).text, than);
     else
-        snprintf(view->rate, sizeof view->rate, "%s%s%s faster %s", prefix,
-                 factor((double)rate.num / rate.den).text, TIMES, than);
+        snprintf(view->rate, sizeof view->rate, "%s%s" SIGN_TIMES " faster %s", prefix,
+                 figure_factor((double)rate.num / rate.den).text, than);
 }
 
 static void put_note(struct view *view, const struct run_moment *now,
@@ -274,7 +187,7 @@ static struct view_readout readout(const char *label, const char *formula, enum 
     struct view_readout out = {.tone = (uint8_t)tone};
     snprintf(out.label, sizeof out.label, "%s", label);
     snprintf(out.formula, sizeof out.formula, "%s", formula);
-    snprintf(out.value, sizeof out.value, "%s", DASH);
+    snprintf(out.value, sizeof out.value, SIGN_DASH);
     return out;
 }
 
@@ -284,37 +197,42 @@ static void put_times(struct view *view, const struct run_moment *now,
     const struct run_info *info = &run->info;
     struct view_readout time = readout("TIME", "time since the request", TONE_INK);
     if (options->scale_ns > 0)
-        scene_format_time(time.value, sizeof time.value, info, now->shown_ns, options->scale_ns);
+        snprintf(time.value, sizeof time.value, "%s",
+                 run_time_on(info, now->shown_ns, options->scale_ns).text);
     view_add_readout(view, &time);
 
     struct view_readout ttft =
         readout("TTFT", "time to first token: from the request to answer token 1", TONE_PREFILL);
     if (now->answers > 0)
-        put_figure(ttft.value, sizeof ttft.value, info, run_ttft_ns(run));
+        snprintf(ttft.value, sizeof ttft.value, "%s", run_time(info, run_ttft_ns(run)).text);
     view_add_readout(view, &ttft);
 
-    struct view_readout tpot = readout("TPOT", "", TONE_DECODE);
-    snprintf(tpot.formula, sizeof tpot.formula,
-             "time per output token: (time of token N %s TTFT) / (N %s 1)", MINUS, MINUS);
+    struct view_readout tpot = readout("TPOT",
+                                       "time per output token: (time of token N " SIGN_MINUS
+                                       " TTFT) / (N " SIGN_MINUS " 1)",
+                                       TONE_DECODE);
     if (now->answers > 1) {
         int gaps = now->answers - 1;
         int64_t gaps_ns = last_answer_ns(now) - run_ttft_ns(run);
-        put_figure(tpot.value, sizeof tpot.value, info, (gaps_ns + gaps / 2) / gaps);
+        snprintf(tpot.value, sizeof tpot.value, "%s",
+                 run_time(info, (gaps_ns + gaps / 2) / gaps).text);
     }
     view_add_readout(view, &tpot);
 }
 
 static void put_cache(struct view *view, const struct run_moment *now) {
     const struct run_info *info = &now->run->info;
-    struct view_readout cache = readout("KV CACHE", "", TONE_READ);
-    snprintf(cache.formula, sizeof cache.formula,
-             "2 %s layers %s KV heads %s head size %s bytes %s tokens", TIMES, TIMES, TIMES, TIMES,
-             TIMES);
-    snprintf(cache.value, sizeof cache.value, "%d token%s", now->cache_entries,
-             plural(now->cache_entries));
+    struct view_readout cache =
+        readout("KV CACHE",
+                "2 " SIGN_TIMES " layers " SIGN_TIMES " KV heads " SIGN_TIMES
+                " head size " SIGN_TIMES " bytes " SIGN_TIMES " tokens",
+                TONE_READ);
+    snprintf(cache.value, sizeof cache.value, "%s",
+             figure_counted(now->cache_entries, 0, "token").text);
     int64_t entry_bytes = run_cache_entry_bytes(now->run);
     if (info->origin != RUN_LESSON && entry_bytes > 0)
-        scene_format_bytes(cache.note, sizeof cache.note, entry_bytes * now->cache_entries);
+        snprintf(cache.note, sizeof cache.note, "%s",
+                 figure_bytes(entry_bytes * now->cache_entries).text);
     view_add_readout(view, &cache);
 }
 
@@ -323,14 +241,16 @@ static void put_shares(struct view *view, const struct run_moment *now) {
         readout("DECODE SHARE", "decode time so far / time so far", TONE_DECODE);
     int64_t prefill_ns = prefill_end_ns(now);
     if (prefill_ns >= 0 && now->shown_ns > 0)
-        snprintf(share.value, sizeof share.value, "%.0f %%",
-                 100 * (double)(now->shown_ns - prefill_ns) / (double)now->shown_ns);
+        snprintf(share.value, sizeof share.value, "%s",
+                 figure_percent(100 * (double)(now->shown_ns - prefill_ns) / (double)now->shown_ns)
+                     .text);
     view_add_readout(view, &share);
 
     struct view_readout total =
         readout("TOTAL", "E2E: from the request to the last answer token", TONE_INK);
     if (now->at_end && now->run->state == RUN_COMPLETE)
-        put_figure(total.value, sizeof total.value, &now->run->info, run_e2e_ns(now->run));
+        snprintf(total.value, sizeof total.value, "%s",
+                 run_time(&now->run->info, run_e2e_ns(now->run)).text);
     view_add_readout(view, &total);
 }
 

@@ -586,43 +586,6 @@ static void the_schedules_show_their_exact_figures(void **state) {
         check_schedule(cases[i].name, cases[i].counting, cases[i].event, cases[i].values);
 }
 
-static void times_are_written_with_the_decimals_of_their_scale(void **state) {
-    (void)state;
-    static const struct {
-        int64_t value_ns, scale_ns;
-        const char *text;
-    } cases[] = {
-        {-1, 1, "\xE2\x80\x94"},
-        {120000000, 120000000, "120 ms"},
-        {4000000000, 4000000000, "4.00 s"},
-        {4100000000, 4100000000, "4.10 s"},
-        {9600000, 30000000, "9.6 ms"},
-        {0, 30000000, "0.0 ms"},
-        {412345, 6000000, "0.41 ms"},
-        {412345, 412345, "412 \xC2\xB5s"},
-        {41234, 41234, "41.2 \xC2\xB5s"},
-        {1300000000, 1300000000, "1.30 s"},
-        {250000000000, 250000000000, "250.0 s"},
-        {950, 950, "0.95 \xC2\xB5s"},
-    };
-    struct run_info info = {.origin = RUN_MEASURED};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char text[32];
-        scene_format_time(text, sizeof text, &info, cases[i].value_ns, cases[i].scale_ns);
-        assert_string_equal(text, cases[i].text);
-    }
-    struct run_info lesson = {.origin = RUN_LESSON, .unit_ns = 1000000, .unit = "units"};
-    char text[32];
-    scene_format_time(text, sizeof text, &lesson, 97000000, 247000000);
-    assert_string_equal(text, "97 units");
-    scene_format_bytes(text, sizeof text, 163840);
-    assert_string_equal(text, "160 KiB");
-    scene_format_bytes(text, sizeof text, 1310720);
-    assert_string_equal(text, "1.25 MiB");
-    scene_format_bytes(text, sizeof text, 0);
-    assert_string_equal(text, "0 B");
-}
-
 static void a_guess_stands_on_the_clock_where_it_was_made(void **state) {
     (void)state;
     struct run *run = random_run(5, &small);
@@ -660,7 +623,6 @@ int main(void) {
         cmocka_unit_test(a_prompt_that_waits_claims_no_measurement),
         cmocka_unit_test(rows_stop_lighting_when_a_pass_is_too_quick_for_the_eye),
         cmocka_unit_test(the_schedules_show_their_exact_figures),
-        cmocka_unit_test(times_are_written_with_the_decimals_of_their_scale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,224 @@
+// See figures.h. Rounding decides the unit before it is chosen: 999.5 and more has one
+// digit too many for three.
+#include "compute/base/figures.h"
+
+#include "compute/base/num.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+struct scale {
+    double size;
+    const char *unit;
+};
+
+// Adds to the end; what does not fit is cut.
+static void append(struct figure *out, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void append(struct figure *out, const char *format, ...) {
+    size_t used = strlen(out->text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(out->text + used, sizeof out->text - used, format, args);
+    va_end(args);
+}
+
+// --- Digits ---
+
+// Decimals that give three digits.
+static int decimals_of(double value) {
+    double size = fabs(value);
+    return size >= 99.95 || size == 0 ? 0 : size >= 9.995 ? 1 : 2;
+}
+
+// Decimals that show the first `digits` digits of an error > 0.
+static int decimals_of_error(double error, int digits, int most) {
+    // The slack keeps an error of exactly 0.1 or 0.01 from one decimal more.
+    return clamp_int((int)ceil(-log10(error) - 1e-9) + digits - 1, 0, most);
+}
+
+// The largest unit of which `value` has at least one, counted after rounding.
+static struct scale scale_of(double value, const struct scale *scales, int count) {
+    int i = 0;
+    while (i + 1 < count && fabs(value) >= 999.5 * scales[i].size)
+        i++;
+    return scales[i];
+}
+
+// Puts `separator` between the thousands of the number's whole part.
+static struct figure grouped(const char *plain, char separator) {
+    struct figure out; // numbers have 22 digits at the most, so all of it fits
+    size_t sign = plain[0] == '-', digits = strspn(plain + sign, "0123456789"), at = 0;
+    for (size_t i = 0; plain[i] != '\0'; i++) {
+        if (i > sign && i < sign + digits && (sign + digits - i) % 3 == 0)
+            out.text[at++] = separator;
+        out.text[at++] = plain[i];
+    }
+    out.text[at] = '\0';
+    return out;
+}
+
+static struct figure dash(void) {
+    return (struct figure){SIGN_DASH};
+}
+
+// --- Time ---
+
+struct figure figure_time(int64_t ns, int64_t scale_ns) {
+    static const struct {
+        int64_t from_ns, unit_ns;
+        int decimals;
+        const char *unit;
+    } forms[] = {
+        {100000000000, 1000000000, 1, "s"}, {1000000000, 1000000000, 2, "s"},
+        {100000000, 1000000, 0, "ms"},      {10000000, 1000000, 1, "ms"},
+        {1000000, 1000000, 2, "ms"},        {100000, 1000, 0, SIGN_MICRO "s"},
+        {10000, 1000, 1, SIGN_MICRO "s"},   {INT64_MIN, 1000, 2, SIGN_MICRO "s"},
+    };
+    struct figure out = {""};
+    size_t form = 0;
+    if (ns < 0)
+        return dash();
+    if (ns == 0 && scale_ns == 0)
+        return (struct figure){"0 ms"};
+    while (scale_ns < forms[form].from_ns)
+        form++;
+    append(&out, "%.*f %s", forms[form].decimals, (double)ns / (double)forms[form].unit_ns,
+           forms[form].unit);
+    return out;
+}
+
+struct figure figure_units(int64_t ns, int64_t scale_ns, int64_t unit_ns, const char *unit) {
+    struct figure out = {""};
+    if (ns < 0)
+        return dash();
+    bool is_whole = scale_ns / 10 >= unit_ns || ns % unit_ns == 0;
+    append(&out, "%.*f %s", is_whole ? 0 : 1, (double)ns / (double)unit_ns, unit);
+    return out;
+}
+
+// --- What a fit found ---
+
+struct figure figure_estimate(double ns, double error_ns) {
+    static const struct scale scales[] = {
+        {1, "ns"}, {1e3, SIGN_MICRO "s"}, {1e6, "ms"}, {1e9, "s"}};
+    struct figure out = {""};
+    struct scale scale = scale_of(fmax(fabs(ns), error_ns), scales, 4);
+    double value = ns / scale.size, error = error_ns / scale.size;
+    int decimals = error > 0 ? decimals_of_error(error, 1, 4) : decimals_of(value);
+    append(&out, "%s%.*f", value < 0 ? SIGN_MINUS : "", decimals, fabs(value));
+    if (error_ns >= 0)
+        append(&out, SIGN_HELD_SPACE SIGN_PLUS_MINUS SIGN_HELD_SPACE "%.*f", decimals, error);
+    append(&out, SIGN_HELD_SPACE "%s", scale.unit);
+    return out;
+}
+
+struct figure figure_count_estimate(double count, double error) {
+    static const char between[] = SIGN_HELD_SPACE SIGN_PLUS_MINUS SIGN_HELD_SPACE;
+    struct figure out = {""};
+    if (error < 1 && count < 1000)
+        append(&out, "%.1f%s%.1f", count, between, error);
+    else
+        append(&out, "%s%s%s", figure_count(llround(count), ',').text, between,
+               figure_count(llround(fmax(error, 1)), ',').text);
+    return out;
+}
+
+struct figure figure_with_error(double value, double error) {
+    struct figure out = {""};
+    int decimals = error > 0 ? decimals_of_error(error, 2, 6) : 0;
+    append(&out, "%.*f +- %.*f", decimals, value, decimals, error);
+    return out;
+}
+
+// --- Sizes and rates ---
+
+struct figure figure_bytes(int64_t bytes) {
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    struct figure out = {""};
+    double scaled = (double)bytes;
+    int unit = 0;
+    if (bytes < 0)
+        return dash();
+    while (scaled >= 1024 && unit < 4) {
+        scaled /= 1024;
+        unit++;
+    }
+    bool is_whole = scaled - floor(scaled) < 0.005;
+    int decimals = is_whole || scaled >= 100 ? 0 : scaled >= 10 ? 1 : 2;
+    append(&out, "%.*f %s", decimals, scaled, units[unit]);
+    return out;
+}
+
+struct figure figure_si(double value, const char *unit) {
+    static const struct scale scales[] = {{1, ""},     {1e3, "k"},  {1e6, "M"}, {1e9, "G"},
+                                          {1e12, "T"}, {1e15, "P"}, {1e18, "E"}};
+    struct figure out = {""};
+    struct scale scale = scale_of(value, scales, sizeof scales / sizeof scales[0]);
+    double scaled = value / scale.size;
+    append(&out, "%.*f %s%s", scale.size > 1 ? decimals_of(scaled) : 0, scaled, scale.unit, unit);
+    return out;
+}
+
+// --- Counts ---
+
+struct figure figure_count(int64_t count, char separator) {
+    struct figure out = {""};
+    append(&out, "%" PRId64, count);
+    return separator ? grouped(out.text, separator) : out;
+}
+
+struct figure figure_counted(int64_t count, char separator, const char *noun) {
+    struct figure out = figure_count(count, separator);
+    append(&out, " %s%s", noun, figure_plural(count));
+    return out;
+}
+
+struct figure figure_number(double value) {
+    struct figure out = {""};
+    double size = fabs(value);
+    append(&out, size >= 1e5 && size < 1e12 ? "%.0f" : "%.6g", value);
+    return strchr(out.text, 'e') ? out : grouped(out.text, ',');
+}
+
+struct figure figure_factor(double times) {
+    struct figure out = {""};
+    if (times >= 10000)
+        return figure_count((int64_t)times, ',');
+    append(&out, "%.4g", times);
+    return out;
+}
+
+const char *figure_plural(int64_t count) {
+    return count == 1 ? "" : "s";
+}
+
+// --- Parts ---
+
+struct figure figure_percent(double percent) {
+    struct figure out = {""};
+    append(&out, "%.0f %%", percent);
+    return out;
+}
+
+struct figure figure_share(double share) {
+    if (share > 0 && share < 0.005)
+        return (struct figure){"less than 1" SIGN_HELD_SPACE "%"};
+    if (share < 1 && share >= 0.995)
+        return (struct figure){"more than 99" SIGN_HELD_SPACE "%"};
+    return figure_held(figure_percent(100 * share));
+}
+
+struct figure figure_held(struct figure figure) {
+    struct figure out = {""};
+    const char *from = figure.text, *digit = strpbrk(from, "0123456789");
+    for (const char *space = digit; space && (space = strchr(space, ' ')); from = ++space)
+        append(&out, "%.*s%s", (int)(space - from), from, SIGN_HELD_SPACE);
+    append(&out, "%s", from);
+    return out;
+}

@@ -1,0 +1,35 @@
+// See words.h.
+#include "compute/run/words.h"
+
+#include "compute/base/num.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool run_counts_units(const struct run_info *info) {
+    return info->origin == RUN_LESSON && strcmp(info->unit, "ms") != 0;
+}
+
+struct figure run_time_on(const struct run_info *info, int64_t ns, int64_t scale_ns) {
+    if (run_counts_units(info))
+        return figure_units(ns, scale_ns, info->unit_ns, info->unit);
+    // A lesson in "ms" begins at "0.00 µs", a measured run at "0 ms".
+    return figure_time(ns, info->origin == RUN_LESSON ? max_i64(scale_ns, 1) : scale_ns);
+}
+
+struct figure run_time(const struct run_info *info, int64_t ns) {
+    return run_time_on(info, ns, ns);
+}
+
+struct run_device run_device(const struct run_info *info, bool with_threads) {
+    struct run_device out;
+    if (strcmp(info->device, "cpu") != 0)
+        snprintf(out.text, sizeof out.text, "%s",
+                 info->device_name[0] ? info->device_name : info->device);
+    else if (with_threads && info->threads > 0)
+        snprintf(out.text, sizeof out.text, "CPU, %s",
+                 figure_counted(info->threads, 0, "thread").text);
+    else
+        snprintf(out.text, sizeof out.text, "CPU");
+    return out;
+}

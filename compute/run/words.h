@@ -1,0 +1,24 @@
+// How a run's own times and device are written: lessons count in units they made up.
+#ifndef COMPUTE_RUN_WORDS_H
+#define COMPUTE_RUN_WORDS_H
+
+#include "compute/base/figures.h"
+#include "compute/run/run.h"
+
+// True for lessons that count in something that is no time. "ms" lessons read as time.
+bool run_counts_units(const struct run_info *info);
+
+// A time of the run as figure_time or figure_units write it, on the scale of the first;
+// the second stands alone.
+struct figure run_time_on(const struct run_info *info, int64_t ns, int64_t scale_ns);
+struct figure run_time(const struct run_info *info, int64_t ns);
+
+struct run_device {
+    char text[128];
+};
+
+// "CPU, 2 threads", or the card's name. Threads are left out where they are unknown or
+// not wanted. "" where nothing is known.
+struct run_device run_device(const struct run_info *info, bool with_threads);
+
+#endif
