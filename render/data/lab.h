@@ -1,5 +1,5 @@
 // What Lab mode shows besides the stage's title, pills, origin and read-outs (those
-// come from struct view): one clock with one lane a run, two sliders, two plots.
+// come from struct view): one clock with a lane for each run, two sliders, two plots.
 #ifndef RENDER_DATA_LAB_H
 #define RENDER_DATA_LAB_H
 

@@ -1,11 +1,11 @@
 // What the panel beside the stage shows, as plain data: the explanation of a step,
-// the log, the glossary, the prompt being edited, a question. Filled by the app, drawn
-// by paint_panel.c from top to bottom in the order of the fields. Like struct view: no
-// pointers, no pixels, equal panels give equal pictures.
+// the log, the glossary, the prompt being edited, a question. The app fills it,
+// paint/panel/ draws it from top to bottom in the order of the fields. Like struct view
+// it has no pointers and no pixels, and equal panels give equal pictures.
 //
-// Texts are UTF-8, NUL-terminated, without control characters but for one pair:
-// PANEL_TERM_BEGIN and PANEL_TERM_END stand around a word that the glossary explains;
-// it is drawn underlined. A term never reaches over the end of its text.
+// Texts are UTF-8, NUL-terminated, without control characters except for one pair:
+// PANEL_TERM_BEGIN and PANEL_TERM_END enclose a word that the glossary explains; it is
+// drawn underlined. A term always ends within its text.
 #ifndef RENDER_DATA_PANEL_H
 #define RENDER_DATA_PANEL_H
 
@@ -27,22 +27,22 @@ enum {
     PANEL_FIELD_BYTES = 4096,
 };
 
-// Who takes part: the application, the model on its device.
+// The two sides of the story: the application, and the model on its device.
 struct panel_party {
     char name[64];  // "Application"
     char state[48]; // "waits for the first token"
-    bool acts;      // it is the one that works now: its outline is strong
-    bool is_well;   // false: a sign and the state say what is wrong
+    bool acts;      // working now: drawn with a strong outline
+    bool is_well;   // false: drawn with a warning sign; the state says what is wrong
     uint8_t tone;   // enum view_tone
 };
 
 struct panel_block {
     char heading[40];            // "What happens"; "" = none
     char text[PANEL_TEXT_BYTES]; // wraps; "\n" begins a new line
-    bool is_optional;            // left out, uncounted, where text would get too dense
+    bool is_optional; // left out, without counting as cut, where text would get too dense
 };
 
-// A time or a number of bytes in parts, beside others on one scale.
+// A time or a number of bytes in two parts; all bars share one scale.
 struct panel_bar {
     char label[32];            // "wait (TTFT)"
     char value[32];            // "0.73 ms"
@@ -63,25 +63,25 @@ struct panel_control {
     uint8_t target;      // what it moves: a number of whoever filled it
     uint8_t tone;        // enum view_tone
     bool is_focused;     // the keyboard is on it: a ring around it
-    bool is_off;         // cannot be moved now: drawn quiet
+    bool is_off;         // can't be moved now: drawn quiet
     char label[48];      // "Prompt length", of a switch "engine / lesson"
     char value[40];      // "512 tokens"; of a switch the other choice's label
-    int ppm;             // where knob or handle stands, 0 .. VIEW_PPM
+    int ppm;             // place of the knob or handle, 0 .. VIEW_PPM
     int mark_ppm;        // a second, hollow mark: what was measured; -1 = none
     char mark_label[40]; // "measured: 98 %"
 };
 
-// A line of the log or the glossary. Of a list that is longer than its room the part
-// around the focus is drawn, and how many lines are above and below.
+// A line of the log or the glossary. When the list is longer than its room, the part
+// around the focus is drawn with the number of lines above and below.
 struct panel_line {
     char time[24]; // in cells of equal width, right-aligned; "" = none
     char text[96]; // one line, cut with an ellipsis; may hold a term's marks
     uint8_t tone;  // of the time
-    bool is_past;  // it has happened by now; the others are drawn quiet
+    bool is_past;  // has happened by now; the others are drawn quiet
 };
 
 struct panel {
-    char title[80];     // "Step 5 of 9 · decode"; in capitals' place: drawn bold
+    char title[80];     // "Step 5 of 9 · decode"; drawn bold instead of in capitals
     uint8_t title_tone; // also of the panel's outline
     int party_count;
     struct panel_party parties[PANEL_MAX_PARTIES];
@@ -92,7 +92,7 @@ struct panel {
     struct panel_bar bars[PANEL_MAX_BARS];
     int control_count;
     struct panel_control controls[PANEL_MAX_CONTROLS];
-    // A text being edited, with its tokens below it. Scrolls so that the cursor shows.
+    // A text being edited, with its tokens below it. Scrolls to keep the cursor visible.
     bool has_field;
     char field[PANEL_FIELD_BYTES];
     int field_cursor; // byte
@@ -103,7 +103,7 @@ struct panel {
     struct panel_line lines[PANEL_MAX_LINES];
     int line_first; // which line of the whole list lines[0] is
     int line_focus; // -1 = none; drawn as a filled row
-    char foot[160]; // the takeaway, or what the next key does; stands at the bottom
+    char foot[160]; // the takeaway, or what the next key does; drawn at the bottom
 };
 
 static inline void panel_clear(struct panel *panel) {

@@ -1,6 +1,5 @@
-// See plot.h. Fills the plain data of a plot, and knows its scales: where
-// a value stands, which values deserve a tick, how a tick is written. Pure; doubles
-// only, since values reach from a share to FLOP a second.
+// See plot.h. Fills a plot and computes its scales: the place of a value, which values get
+// a tick, how a tick is written. Doubles only, since values range from shares to FLOP/s.
 #include "render/data/plot.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 // One plot as plain data: two axes, series of points, a field of coloured cells, pins.
 // Values are the thing itself (tokens, nanoseconds, FLOP per byte); axes say how they
-// are written and whether the scale is logarithmic. Drawn by paint_plot.c. Every plot
-// wears its origin, and every series differs from its neighbours by shape, not by
+// are written and whether the scale is logarithmic. Drawn by paint/lab/plot.c. Every plot
+// shows its origin, and every series differs from its neighbours by shape, not by
 // colour alone.
 #ifndef RENDER_DATA_PLOT_H
 #define RENDER_DATA_PLOT_H
@@ -52,7 +52,7 @@ struct plot_series {
     uint8_t look; // enum plot_look
     uint8_t tone; // enum view_tone
     int first, count;
-    char label[64]; // stands beside its last visible point, "" = none
+    char label[64]; // drawn beside its last visible point, "" = none
 };
 
 // A named place on the plot.
@@ -66,7 +66,7 @@ struct plot {
     char origin[48]; // "measured here", "modelled"
     uint8_t origin_tone;
     char caption[200]; // one or two lines below: what it says here; never more
-    char message[120]; // stands in the middle while there is nothing to draw; "" = drawn
+    char message[120]; // shown in the middle while there is nothing to draw; "" = drawn
     struct plot_axis x, y;
     int point_count;
     struct plot_point points[PLOT_MAX_POINTS];
@@ -78,21 +78,21 @@ struct plot {
     int cells_ppm[PLOT_MAX_ROWS][PLOT_MAX_COLUMNS];
     int pin_count;
     struct plot_pin pins[PLOT_MAX_PINS];
-    int dropped; // what found no room
+    int dropped; // things for which there was no room
 };
 
 // Empties the plot: no texts, axes from 0 to 1.
 void plot_clear(struct plot *plot);
 
-// Adds a point to the series added last; a series; a pin. Counted in `dropped` when
-// full or not finite.
+// Adds a series; a point to the series added last; a pin. What has no room or is not
+// finite is counted in `dropped`.
 void plot_add_series(struct plot *plot, const struct plot_series *series); // first, count: set here
 void plot_add_point(struct plot *plot, struct plot_point point);
 void plot_add_pin(struct plot *plot, const struct plot_pin *pin);
 
-// Where a value stands on the axis: 0 at `from`, 1 at `to`, less and more outside;
-// and back. An axis that spans nothing has everything at 0. On a logarithmic axis
-// what is not positive stands far below it.
+// Place of a value on the axis: 0 at `from`, 1 at `to`, less or more outside; and back.
+// On an axis that spans nothing everything is at 0. On a logarithmic axis zero and
+// negative values are far below it.
 double plot_share(const struct plot_axis *axis, double value);
 double plot_value(const struct plot_axis *axis, double share);
 

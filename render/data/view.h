@@ -37,7 +37,7 @@ struct view_token {
     uint8_t look;                // enum view_token_look
     uint8_t leading_space;       // the piece began with a space (not in text)
     uint8_t is_prefill;          // an answer token that came out of prefill, not out of a
-                                 // decode step: its tile wears that accent
+                                 // decode step: its tile has that accent
 };
 
 // The pass under way. stage 0: embedding; 1 .. layers: that layer; layers + 1:
@@ -131,7 +131,7 @@ struct view {
     char rate[64];  // "200× slower than measured"
     char note[128]; // what else must be said ("length forced"), or ""
 
-    int dropped; // things that found no room
+    int dropped; // things for which there was no room
 };
 
 // Empties the view: 1 layer, 1 prompt token, 1 column, no texts, no guess.

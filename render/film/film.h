@@ -38,7 +38,7 @@ struct film_encoder {
     const char *name, *options, *note;
 };
 
-// What an .mp4 is encoded with: libx264, or what stands in for it.
+// Encoders for an .mp4: libx264, then its replacements.
 extern const struct film_encoder film_h264[];
 
 struct film_spec {

@@ -1,7 +1,7 @@
 // Where recorded frames go: a video file, a Y4M stream, numbered stills. No queue:
-// a frame's pixels are done with when sink_put returns; a film encodes one frame
-// behind, so its error may come with the next call, at the latest with the close. Nothing
-// half-written ever bears the final name: a film grows in NAME.part.mp4 beside it,
+// a frame's pixels are no longer needed when sink_put returns; a film encodes one frame
+// behind, so its error may be reported by the next call, at the latest by the close. A
+// half-written file never has the final name: a film grows in NAME.part.mp4 beside it,
 // which plays even after a kill, and is renamed at the end. A sink belongs to one
 // thread. Knows no clock, no renderer, no scene; the app ignores SIGPIPE and
 // SIGXFSZ, so that a closed pipe and a size limit arrive here as errors.
@@ -35,23 +35,23 @@ enum sink_end {
     SINK_RESCUE,  // a frame failed: leave the part file, say in `why` where it is
 };
 
-// A table of these, one a kind of output: sink_av.c (mp4, webm, gif),
+// One for each kind of output: sink_av.c (mp4, webm, gif),
 // sink_y4m.c (y4m file or "-"), sink_png.c (a folder, a single .png).
 struct sink_driver {
     const char *name;
     bool (*handles)(const char *path);
-    // On true, `why` is "" or one line worth telling: what stands in for what.
+    // On true, `why` is "" or a line for the user: which encoder replaces which.
     bool (*open)(void **state, const char *path, const struct sink_opts *opts, char why[256]);
     bool (*put)(void *state, const struct sink_frame *frame, char why[256]);
     // Called exactly once; frees `state`. False after SINK_PUBLISH: the part stayed.
     bool (*close)(void *state, enum sink_end end, char why[256]);
-    // Adds a line a format to `out`, each ending in a newline.
+    // Appends a line for each format to `out`, each ending in a newline.
     void (*describe)(char *out, int bytes);
 };
 
 extern const struct sink_driver sink_driver_av, sink_driver_y4m, sink_driver_png;
 
-// What can be recorded here, one line a format ("mp4   H.264 (libx264)"), or why not.
+// One line for each format: what can be recorded ("mp4   H.264 (libx264)"), or why not.
 void sink_describe(char *out, int bytes);
 
 // True if `path` asks for stills (a folder) rather than a film: it ends in "/", is
@@ -64,7 +64,7 @@ bool sink_wants_stills(const char *path);
 // folder that can't be written, a terminal as Y4M target.
 bool sink_open(struct sink **out, const char *path, const struct sink_opts *opts, char why[256]);
 
-// "" or what the user should know about this sink: "mpeg4 stands in for libx264 ...".
+// "" or a line for the user: "mpeg4 stands in for libx264 ...".
 const char *sink_note(const struct sink *sink);
 
 // After a failure every later call fails with the same reason.

@@ -265,7 +265,7 @@ static int lines_wanted(const struct layout *l, const struct sizes *s) {
 
 // --- down ---
 
-// True when title, pills and stamp stand in one row.
+// True when title, pills and stamp share one row.
 static bool is_top_wide(const struct layout *l, const struct sizes *s) {
     int room = s->width - 2 * l->margin_px;
     int stamp = em(l->label_px, 200);

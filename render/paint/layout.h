@@ -35,19 +35,19 @@ struct layout_input {
     int columns;       // prompt_tokens ..
     int answer_limit;  // 1 ..
     int readouts;      // 0 .. LAYOUT_MAX_READOUTS
-    bool has_panel;    // an explanation stands beside the stage, in any mode
-    bool has_guess;    // a guess stands on the clock: room for its pennant above the bar
+    bool has_panel;    // an explanation is shown beside the stage, in any mode
+    bool has_guess;    // a guess is on the clock: room for its pennant above the bar
 };
 
 // How much of a column's header there is room for.
 enum layout_headers {
-    HEADERS_TEXT,      // every header bears its token
+    HEADERS_TEXT,      // every header shows its token
     HEADERS_STAGGERED, // on two lines in turn
     HEADERS_NEWEST,    // only the newest one; the prompt's are one band
 };
 
 struct layout {
-    struct layout_input input; // as taken: cleaned, and with the text_step that fits
+    struct layout_input input; // as used: within its ranges, with the text_step that fits
     int unit_px;               // 1/100 of the reference, at least 1
     int margin_px;             // left and right
     int floor_px;              // no text is smaller
@@ -87,7 +87,7 @@ struct layout {
     struct rect clock_labels;
     struct rect readouts[LAYOUT_MAX_READOUTS];
     int readout_count;   // of them; a narrow LAYOUT_SHOW leaves out the last ones
-    bool is_note_beside; // a read-out's note stands beside its label, not below its value
+    bool is_note_beside; // a read-out's note is beside its label, not below its value
     struct rect footer;  // key hints; empty in LAYOUT_SHOW
 };
 

@@ -1,7 +1,7 @@
 // Palettes and shapes as constant tables. Contrast is at least 4.5:1 for every
-// text on every ground it stands on; a test computes it. Text in PREFILL, DECODE
-// and READ stands on GROUND, never on PANEL; INK and QUIET stand on both;
-// ON_ACCENT stands on a shape filled with INK or one of the three accents.
+// text on every background it is used on; a test computes it. Text in PREFILL, DECODE
+// and READ is used on GROUND, never on PANEL; INK and QUIET on both; ON_ACCENT on a
+// shape filled with INK or one of the three accents.
 #ifndef RENDER_PAINT_THEME_H
 #define RENDER_PAINT_THEME_H
 

@@ -22,9 +22,9 @@ struct wrap_line {
 
 enum { WRAP_LINE_BYTES = 480 };
 
-// The line that begins at byte `from`. False: the text is over. An empty text has no
-// line, an empty paragraph one without bytes. A line holds one character at least,
-// however narrow.
+// The line that begins at byte `from`. False: the text has ended. An empty text has no
+// line, an empty paragraph one without bytes. Even the narrowest line holds at least one
+// character.
 bool wrap_next(struct wrap_line *out, struct text *text, const struct wrap_style *style,
                const char *utf8, int from);
 

@@ -1,8 +1,8 @@
-// UTF-8 to clusters that are safe to draw: what a reader takes for one character, as
-// UAX #29 says, and the script it is shaped by. Whatever bytes come in, what comes out
-// is visible and harmless: broken bytes are U+FFFD, tab and newline their signs,
-// invisible format characters nothing; other control characters come through for a box
-// with their number. CR and LF are two clusters, since each is drawn.
+// UTF-8 to clusters that are safe to draw: what a reader sees as one character (UAX #29),
+// and the script it is shaped by. Whatever the bytes, the result is visible and harmless:
+// broken bytes become U+FFFD, tab and newline their signs, invisible format characters
+// nothing; other control characters are passed on, to be drawn as a box with their number.
+// CR and LF are two clusters, since each is drawn.
 #ifndef RENDER_PIXEL_CLUSTER_H
 #define RENDER_PIXEL_CLUSTER_H
 
@@ -13,7 +13,7 @@
 enum { CLUSTER_MAX = 8 };
 
 struct cluster {
-    uint32_t chars[CLUSTER_MAX]; // code points; what is more begins a cluster of its own
+    uint32_t chars[CLUSTER_MAX]; // code points; any more begin a cluster of their own
     int count;                   // 0: nothing visible
     uint8_t script;              // 0, or a script that needs shaping: cluster_script
 };

@@ -21,7 +21,7 @@ struct fonts;
 bool fonts_create(struct fonts **out, char why[256]);
 void fonts_destroy(struct fonts *fonts); // NULL is fine
 
-const char *fonts_note(const struct fonts *fonts); // "" or what stands in for what
+const char *fonts_note(const struct fonts *fonts); // "" or which font replaces which
 
 // The file of the face itself.
 int fonts_primary(const struct fonts *fonts, enum text_face face);

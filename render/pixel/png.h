@@ -1,6 +1,6 @@
 // Pixels into a PNG file: opaque 8-bit RGB, tagged sRGB. One writer for stills and
 // surfaces. The file is written under a part name beside the final one, flushed to
-// the disk and renamed, so nothing half-written ever bears the final name.
+// the disk and renamed, so a half-written file never has the final name.
 #ifndef RENDER_PIXEL_PNG_H
 #define RENDER_PIXEL_PNG_H
 

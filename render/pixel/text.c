@@ -129,7 +129,7 @@ static const uint16_t hex_digits[16] = {
     0x7BEF, 0x7BCF, 0x7BED, 0x6BAE, 0x7927, 0x6B6E, 0x79A7, 0x79A4,
 };
 
-// Digits stand in two rows; a control character's two digits in one.
+// Digits are in two rows; a control character's two digits in one.
 struct box {
     int columns, rows, scale; // scale 0: too small for digits
     int width_px, height_px;
@@ -201,8 +201,8 @@ static void keep_known(struct text *text, struct cluster *cluster, int file, int
     cluster->count = kept;
 }
 
-// A space between two words of one right-to-left script belongs to them: the words
-// then change places as they should.
+// A space between two words of one right-to-left script belongs to their run, so that the
+// words change places as they should.
 static uint8_t space_script(uint8_t before, const char *utf8, size_t bytes) {
     struct cluster next;
     if (!before || !cluster_script(before)->is_rtl)
@@ -450,7 +450,7 @@ static void draw_run(struct text *text, struct canvas *canvas, const struct run 
         TTF_RenderUTF8_Blended(font, text->run_utf8, (SDL_Color){255, 255, 255, 255});
     if (!surface)
         return; // nothing but marks without width
-    // In a cell the pen, not the ink, stands at x.
+    // In a cell the pen, not the ink, is at x.
     int left = 0;
     if (canvas->in_cells && run->count == 1)
         TTF_GlyphMetrics32(font, text->chars[run->first], &left, NULL, NULL, NULL, NULL);

@@ -5,7 +5,7 @@
 // Draws nothing; draw.c keeps the coverage. Main thread only.
 //
 // FACE_DIGITS and FACE_MONO are set in cells: every character keeps its whole-pixel
-// advance whatever stands beside it, so a number that changes moves nothing else
+// advance whatever its neighbours are, so a number that changes moves nothing else
 // and draw.c can keep single characters. The other faces are shaped and kerned.
 //
 // Every function takes px outside TEXT_MIN_PX .. TEXT_MAX_PX as the nearest of
@@ -24,12 +24,13 @@ enum {
 
 struct text;
 
-// Opens the font chain. Inter missing: DejaVu Sans stands in for it (text_note
-// says so). DejaVu missing: any sans font with Latin letters; none: false, with the
-// package to install. Owner: text_destroy.
+// Finds the fonts. Without Inter, DejaVu Sans replaces it; without DejaVu, any sans font
+// with Latin letters does; text_note says so. Errors: no such font; `why` names the package
+// to install. Owner: text_destroy.
 bool text_create(struct text **out, char why[256]);
-void text_destroy(struct text *text);           // NULL is fine
-const char *text_note(const struct text *text); // "" or what stands in for what
+void text_destroy(struct text *text); // NULL is fine
+const char *
+text_note(const struct text *text); // "" or a line for the user: which font replaces which
 
 // Width in px of the whole string as it will be drawn (shaping, kerning and
 // trailing spaces included); 0 for "". Cached: the same string costs a look-up.
@@ -65,8 +66,8 @@ struct text_cell {
 struct text_cell text_next_cell(struct text *text, enum text_face face, int px, const char *utf8,
                                 size_t bytes);
 
-// What a cache of strings goes by: 128 bits of hash over face, size and bytes, so
-// many that two different strings are taken not to share them.
+// The key of a cache of strings: a 128-bit hash of face, size and bytes. Different strings
+// are assumed never to share one.
 struct text_key {
     uint64_t high, low;
 };

@@ -1,6 +1,6 @@
-// Lab mode's picture: what the stage has on top and at the foot, and between them the
-// clock with a lane a run, the sliders, two plots, the page dots; and where the mouse
-// is in it. Both come from the same places. Pure as paint.h is.
+// Lab mode's picture: the stage's top and read-outs, and between them the clock with a
+// lane for each run, the sliders, two plots and the page dots; and what the mouse points
+// at. Drawing and hit test use the same rectangles. Pure as paint.h is.
 #ifndef RENDER_PAINT_LAB_LAB_H
 #define RENDER_PAINT_LAB_LAB_H
 
@@ -26,8 +26,8 @@ struct lab_hit {
 struct lab_hit paint_lab_hit(const struct paint *paint, const struct lab *lab,
                              const struct lab_layout *layout, int x_px, int y_px);
 
-// For a drag that has left the control: the place along its way, clamped. 0 for a
-// control that isn't shown.
+// For a drag that has left the control: the nearest place on its track. 0 for a control
+// that isn't shown.
 int paint_lab_drag_ppm(const struct paint *paint, const struct lab *lab,
                        const struct lab_layout *layout, int control, int x_px);
 

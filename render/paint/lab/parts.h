@@ -21,12 +21,12 @@ struct plot_canvas {
     struct rect title, origin, x_label, y_label, caption, inner;
     int caption_lines, caption_px;
     struct rect area;                   // between the axes
-    struct rect data;                   // where values stand: a dot's reach away from the sides
+    struct rect data;                   // where values are drawn: a dot's radius within the area
     struct rect tick_row;               // texts of x ticks
     struct plot_ticks x_ticks, y_ticks; // as drawn
-    int taken_count;                    // no label goes there
+    int taken_count;                    // no label may cover these
     struct rect taken[PLOT_MAX_TAKEN];
-    int segment_count; // nor over these
+    int segment_count; // nor these lines
     struct plot_segment segments[PLOT_MAX_SEGMENTS];
     int half_segments;                        // of these, the first: the line at the half
     int series_segments[PLOT_MAX_SERIES + 1]; // where a series' segments begin
@@ -40,7 +40,7 @@ void paint_plot_plan(struct plot_canvas *canvas, const struct paint *paint, cons
 int paint_plot_x16(const struct plot_canvas *canvas, double value);
 int paint_plot_y16(const struct plot_canvas *canvas, double value);
 
-// Keeps labels away from the rectangle.
+// No label will cover the rectangle.
 void paint_plot_take(struct plot_canvas *canvas, struct rect rect);
 
 struct plot_label {
@@ -50,16 +50,17 @@ struct plot_label {
     rgba color;
     bool on_chip; // on a small panel of its own
 };
-// What a label stands beside, and how far that reaches.
+// The place a label belongs to, and the radius of what is drawn there.
 struct plot_spot {
     int x_px, y_px, reach_px;
     bool is_line;
 };
-// Tries the sides in turn, near and a little further away (from a line still further),
-// and takes the first where nothing is, and no line passes between unless it `may_be_cut_off`. False: no room.
+// Tries the eight sides of the spot in turn, first near, then further away, and takes the
+// first place that is free and, unless the label `may_be_cut_off`, has no line between
+// itself and the spot. False: no room.
 bool paint_plot_label(struct plot_canvas *canvas, const struct plot_label *label,
                       const struct plot_spot *spot, bool may_be_cut_off);
-// A label in the middle of the place, if nothing is there.
+// A label centred on the place, if that is free.
 bool paint_plot_label_over(struct plot_canvas *canvas, const struct plot_label *label, int x_px,
                            int y_px);
 
@@ -79,7 +80,7 @@ void paint_plot_axes(struct plot_canvas *canvas);
 void paint_plot_cells(struct plot_canvas *canvas); // and the line at the half
 void paint_plot_cell_labels(struct plot_canvas *canvas);
 void paint_plot_series(struct plot_canvas *canvas);
-// What matters most and has the fewest places comes first.
+// Labels that matter most and have the fewest places are put first.
 enum plot_turn { TURN_RINGS, TURN_POINTS, TURN_LINES };
 void paint_plot_series_labels(struct plot_canvas *canvas, enum plot_turn turn);
 void paint_plot_pins(struct plot_canvas *canvas);

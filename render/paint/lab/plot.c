@@ -1,5 +1,5 @@
-// See paint_plot.h. Plans the panel's rows, gives height to the data first, draws the
-// parts in order of depth, and finds places for labels among what is already there.
+// See plot.h. Plans the panel's rows with height for the data first, draws the parts from
+// back to front, and finds free places for the labels.
 #include "render/paint/lab/parts.h"
 
 #include "compute/base/num.h"
@@ -211,7 +211,7 @@ static int plan_title(struct plot_canvas *canvas) {
     return row;
 }
 
-// What is given up step by step when the data would get too little height.
+// What is given up, step by step, when the data would get too little height.
 struct frugality {
     int caption_lines;
     bool has_x_row, has_y_row;
@@ -248,7 +248,7 @@ static void plan_rows(struct plot_canvas *canvas, int title_h, const struct frug
     canvas->x_label = (struct rect){inner.x, bottom - row, has_x ? inner.w : 0, row};
     bottom -= step->has_x_row && has_x ? row : 0;
     canvas->tick_row = (struct rect){inner.x, bottom - row, inner.w, row};
-    // The lowest text of the y axis stands half below the axis.
+    // Half of the lowest text of the y axis is below the axis.
     bottom -= row + tick * 6 / 10;
     canvas->area = canvas->data = (struct rect){inner.x, top, inner.w, max_int(1, bottom - top)};
 }

@@ -1,6 +1,6 @@
 // A plot in its panel: title and origin, axes with round ticks, cells with the line at
 // the half, series each in its look with its label beside it, pins, a caption. Labels
-// go where nothing else is; one that finds no place is left out, never laid over
+// are placed where nothing else is; one that has no place is left out, never drawn over
 // something. Pure as paint.h is.
 #ifndef RENDER_PAINT_LAB_PLOT_H
 #define RENDER_PAINT_LAB_PLOT_H

@@ -13,8 +13,8 @@ static int tick_width(const struct plot_canvas *canvas, const struct plot_axis *
 
 // --- which ---
 
-// Keeps what the densest level is whose texts stay apart. No level does: the first
-// tick and the last, or the first alone.
+// Takes the densest level whose texts do not touch. If there is none: the first tick and
+// the last, or the first alone.
 static void pick(struct plot_canvas *canvas, struct plot_ticks *out, const struct plot_axis *axis,
                  bool (*has_room)(const struct plot_canvas *, const struct plot_ticks *)) {
     struct plot_ticks ticks = {.count = 0};
@@ -109,7 +109,7 @@ static void paint_y_ticks(struct plot_canvas *canvas) {
     }
 }
 
-// In one row with the axis's name, ticks stand only left of it.
+// Where the axis's name is in the same row, ticks are only drawn left of it.
 static void paint_x_ticks(struct plot_canvas *canvas) {
     const struct plot *plot = canvas->plot;
     struct rect row = canvas->tick_row, area = canvas->area;

@@ -1,6 +1,6 @@
-// What shows an amount: bars, and the controls that the hand moves. Prefill is solid
-// and decode striped, as on the clock. A control with the keyboard on it has a ring
-// around all of it; what was measured stands as a hollow mark with its words below.
+// What shows an amount: bars, and the controls that the user moves. Prefill is solid and
+// decode striped, as on the clock. The control that the keyboard is on has a ring around
+// it; what was measured is a hollow mark with its label below.
 #include "render/paint/panel/parts.h"
 
 #include "compute/base/num.h"
@@ -76,7 +76,7 @@ static bool is_bar_wide(const struct panel_plan *plan) {
     return true;
 }
 
-// In the densest fit a note stands behind its label, if that is possible for all.
+// In the densest fit a note follows its label, if that is possible for all.
 static bool is_note_beside(const struct panel_plan *plan) {
     bool is_beside = plan->type.is_run_in && is_bar_wide(plan);
     for (int i = 0; i < plan->panel->bar_count && is_beside; i++) {
@@ -110,8 +110,8 @@ static struct bar_columns bar_columns_of(const struct panel_plan *plan) {
     return columns;
 }
 
-// Only where a bar is still long enough to be compared with another, and where notes
-// don't have room behind their labels, which takes less height.
+// Only where a bar is still long enough to be compared with another, and where notes can't
+// follow their labels, which would take less height.
 static bool is_bar_inline(const struct panel_plan *plan) {
     bool is_saving = !has_bar_note(plan) || !is_note_beside(plan);
     return plan->type.is_inline && is_saving && bar_columns_of(plan).bar >= 5 * plan->type.px;
@@ -121,7 +121,7 @@ static int bar_px(const struct panel_plan *plan) {
     return plan->type.px * (plan->type.is_inline ? 7 : 8) / 10;
 }
 
-// The same for all of them, so that they stand evenly.
+// The same for all of them, so that they are evenly spaced.
 static int bar_height(const struct panel_plan *plan) {
     int note = has_bar_note(plan) ? plan->type.line_px : 0;
     if (is_bar_inline(plan))
@@ -238,8 +238,7 @@ static bool is_control_wide(const struct panel_plan *plan) {
     return true;
 }
 
-// A switch's halves stand one below the other when a word is too long for half the
-// width.
+// A switch's halves are stacked when a word is too long for half the width.
 static bool is_stacked(const struct panel_plan *plan, const struct panel_control *control) {
     int px = plan->type.px, half = plan->inner.w / 2 - px * 2 / 3;
     return control->kind == CONTROL_SWITCH && (width_of(plan, FACE_STRONG, control->label) > half ||
@@ -277,7 +276,7 @@ static void halve(struct panel_box *box, bool is_stacked) {
     }
 }
 
-// The handle of a split may stand at the very ends of its track.
+// The handle of a split may reach the very ends of its track.
 static void place_slider(struct panel_box *box, const struct panel_control *control) {
     int knob = box->track.h, thick = max_int(3, knob / 4);
     box->slider = (struct paint_slider){box->track, 0};
@@ -296,7 +295,7 @@ void paint_panel_place_controls(struct panel_plan *plan, struct rect room) {
         struct panel_box *box = &plan->boxes[i];
         int height = control_height(plan, control);
         box->is_shown = y + height <= room.y + room.h;
-        // The ring stands outside of the texts' column, in the panel's padding.
+        // The ring is outside of the texts' column, in the panel's padding.
         int out = min_int(pad, layout_panel_pad_px(plan->paint->layout) * 3 / 5);
         box->all = (struct rect){room.x - out, y, room.w + 2 * out, height};
         struct rect row = {room.x, y + pad / 2, room.w, line};

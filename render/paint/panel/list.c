@@ -1,7 +1,6 @@
-// The list of the panel: log or glossary. One line a row, times in cells so that
-// points stand below each other; what has happened wears a filled dot, what is to come
-// a hollow one. A list longer than its room shows the part around the focus and says
-// how much there is above and below, in rows that are kept free for it.
+// The list of the panel: log or glossary. One line per row, times in cells so that decimal
+// points align; past lines have a filled dot, future ones a hollow one. A list longer than
+// its room shows the part around the focus and says how many lines are above and below.
 #include "render/paint/panel/parts.h"
 
 #include "compute/base/num.h"

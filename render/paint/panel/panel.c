@@ -1,5 +1,5 @@
-// See paint_panel.h. The panel stands on the ground, not on the panel colour, since
-// its title and values wear accents: those are read on the ground alone.
+// See panel.h. The panel is drawn on the ground colour, not on the panel colour, since its
+// title and values have accents, which can only be read on the ground.
 #include "render/paint/panel/panel.h"
 
 #include "compute/base/utf8.h"
@@ -109,7 +109,7 @@ int paint_panel_drag_ppm(const struct paint *paint, const struct panel *panel, i
                     paint_panel_plan(&plan, paint, panel) && plan.boxes[control].is_shown;
     if (!is_there)
         return 0;
-    // The halves of a switch may stand one below the other: a drag leaves it as it is.
+    // The halves of a switch may be stacked: a drag leaves it as it is.
     if (panel->controls[control].kind == CONTROL_SWITCH)
         return panel->controls[control].ppm;
     return paint_panel_way_ppm(&plan, control, x_px, 0);

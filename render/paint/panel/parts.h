@@ -1,6 +1,6 @@
-// What the painters of the panel share; nobody else needs it. The plan is where
-// everything stands; it is made anew for every frame and every question about the
-// mouse, and holds pointers into the panel it was made for.
+// What the painters of the panel share; nobody else needs it. The plan holds the place of
+// everything. It is made anew for every frame and every hit test, and points into the
+// panel it was made for.
 #ifndef RENDER_PAINT_PANEL_PARTS_H
 #define RENDER_PAINT_PANEL_PARTS_H
 
@@ -30,8 +30,8 @@ struct panel_type {
     int line_px;    // height of a line of it
     int gap_px;     // between sections and blocks
     int pad_px;     // inside cards, and around a control for its ring
-    bool is_run_in; // headings stand at the beginning of their text's first line
-    bool is_inline; // so do the words of bars and tracks, where all of them have room
+    bool is_run_in; // headings begin the first line of their text
+    bool is_inline; // words of bars and tracks share their line, where all have room
 };
 
 // One line of running text.
@@ -42,14 +42,14 @@ struct panel_row {
     enum text_face face;
     int px;
     rgba color;
-    bool is_in_term; // a term of the line before goes on
-    bool is_cut;     // more text follows that has no room
+    bool is_in_term; // begins inside a term of the line before
+    bool is_cut;     // more text follows, for which there is no room
 };
 
-// A sign that says how many lines of the blocks or the list are out of sight.
+// A note of how many lines of the blocks or the list are out of sight.
 struct panel_more {
     struct rect rect;
-    int count; // 0: there is no sign
+    int count; // 0: not drawn
 };
 
 struct panel_card {
@@ -75,7 +75,7 @@ struct panel_list_box {
     int first, count;               // lines shown
     int time_px;                    // width of the column of times
     int sign_px;                    // width of the column of signs
-    struct panel_more above, below; // their rows are kept free when the list is long
+    struct panel_more above, below; // their rows stay free when the list is long
     struct rect rows;
 };
 
@@ -92,9 +92,9 @@ struct panel_field_box {
 struct panel_plan {
     const struct paint *paint;
     const struct panel *panel;
-    struct cmdlist *out; // NULL: nothing is drawn, only placed
+    struct cmdlist *out; // NULL: placing only
     struct panel_type type;
-    bool leaves_out;   // blocks that are optional have no room
+    bool leaves_out;   // optional blocks are left out
     struct rect inner; // within the border
     struct rect sections[SECTION_COUNT];
     int row_count;
@@ -124,15 +124,15 @@ struct panel_words {
 // Lines that the words need at this width, at most `most`.
 int paint_panel_lines(const struct panel_plan *plan, const struct panel_words *words, int width_px,
                       int most);
-// Whether the words can begin on a line that has only so much room: with a whole word;
-// of a list, with its first line, since one that is broken reads as two.
+// Whether the words can begin on a line with only that much room left: with a whole word,
+// or with the whole first line of a list, since a broken one reads as two.
 bool paint_panel_can_begin(const struct panel_plan *plan, const struct panel_words *words,
                            int room_px);
 // Places as many lines as the room has height for; returns the height taken in px.
 int paint_panel_place(struct panel_plan *plan, const struct panel_words *words, struct rect room);
 void paint_panel_draw_row(const struct panel_plan *plan, const struct panel_row *row);
 void paint_panel_draw_rows(const struct panel_plan *plan);
-// The underlined words of a row, from the left; false: there are no more. `from` 0 at first.
+// The next underlined word of a row at or after byte `from`. False: there are no more.
 struct panel_term_box {
     struct rect rect;
     int begin; // byte of the text behind the mark
@@ -141,12 +141,12 @@ struct panel_term_box {
 bool paint_panel_term(struct panel_term_box *out, const struct panel_plan *plan,
                       const struct panel_row *row, int from);
 
-// A line on its own, shrunk to the floor; cut and counted beyond that.
+// A single line, shrunk down to the floor; beyond that it is cut and counted.
 void paint_panel_put(struct panel_plan *plan, struct paint_label label, const char *utf8);
 
 void paint_panel_put_more(struct panel_plan *plan, struct panel_more more, bool is_above);
 
-// --- sections: what each wants at the plan's type, at least, and its placing ---
+// --- sections: the height each wants at the plan's type, its placing, its drawing ---
 
 int paint_panel_want_parties(const struct panel_plan *plan);
 void paint_panel_place_parties(struct panel_plan *plan, struct rect room);

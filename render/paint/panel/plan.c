@@ -1,10 +1,10 @@
-// Where everything in the panel stands. The text is tried from body size down to the
-// floor until all sections have the height they want; what still lacks is taken from
-// the sections that can spare it, and then whole sections are left out, last the
-// controls: a hand must not lose what it holds.
+// Places everything in the panel. The text is tried from body size down to the floor until
+// all sections have the height they want. If even that is not enough, sections that can
+// spare height lose some, then whole sections are left out, the controls last: the user
+// must not lose the control being dragged.
 //
-// Bars and controls stand at the bottom, above the foot, or at a fixed height in a tall
-// panel: nothing slides under the hand when a sentence gets a line longer.
+// Bars and controls are at the bottom, above the foot, or at a fixed height in a tall
+// panel, so that a longer sentence does not move them under the pointer.
 #include "render/paint/panel/parts.h"
 
 #include "compute/base/num.h"
@@ -56,8 +56,7 @@ static struct panel_words heading_words(const struct panel_plan *plan, int block
                                 paint_color(plan->paint, COLOR_INK), 0};
 }
 
-// The width of a heading that stands on its text's first line; 0: it doesn't, or is
-// too long to.
+// The width of a heading that begins its text's first line; 0: it has a line of its own.
 static int run_in_px(const struct panel_plan *plan, int block) {
     const struct panel_block *of = &plan->panel->blocks[block];
     struct panel_words text = {of->text, FACE_WORDS, 0, 0};
@@ -121,7 +120,7 @@ static void measure(const struct panel_plan *plan, int want[SECTION_COUNT],
     least[SECTION_FOOT] = min_int(want[SECTION_FOOT], line + foot_top(plan));
 }
 
-// With a gap between any two sections that are there.
+// With a gap between any two sections that are shown.
 static int total(const struct panel_plan *plan, const int heights[SECTION_COUNT]) {
     int sum = 0;
     for (int i = 0; i < SECTION_COUNT; i++)
@@ -152,8 +151,8 @@ static void shrink(struct panel_plan *plan, int heights[SECTION_COUNT],
     }
 }
 
-// How far what is moved stands below the words: at the bottom, but in a tall panel, far
-// from the bottom, at two fifths of its height.
+// How far the bars and controls are moved down: to the bottom, but in a tall panel only to
+// two fifths of its height.
 static int lowered(const struct panel_plan *plan, int used, int slack) {
     int line = plan->type.line_px;
     if (slack <= 16 * line)
@@ -161,8 +160,7 @@ static int lowered(const struct panel_plan *plan, int used, int slack) {
     return max_int(3 * line, min_int(slack, plan->inner.h * 2 / 5 - used));
 }
 
-// Height left over goes to what can use it, or opens the gap above what stands at the
-// bottom.
+// Height left over goes to the list or the field, or widens the gap above the controls.
 static void stack(struct panel_plan *plan, int heights[SECTION_COUNT]) {
     int slack = plan->inner.h - total(plan, heights);
     bool has_list = heights[SECTION_LIST] > 0, has_field = heights[SECTION_FIELD] > 0;
@@ -192,7 +190,7 @@ static void stack(struct panel_plan *plan, int heights[SECTION_COUNT]) {
     }
 }
 
-// All rows of the blocks from y down, whether they have room or not; returns the end.
+// Places all rows of the blocks from y down, room or not; returns the end.
 static int flow_blocks(struct panel_plan *plan, struct rect room, int y) {
     enum { ENDLESS_PX = 1 << 24 };
     int top = y;
@@ -210,7 +208,7 @@ static int flow_blocks(struct panel_plan *plan, struct rect room, int y) {
     return y;
 }
 
-// Keeps the rows from `first` on that lie between top and bottom; counts the others.
+// Keeps the rows from `first` on that are between top and bottom; counts the others.
 static void keep_rows(struct panel_plan *plan, int first, int top, int bottom) {
     int kept = first;
     for (int i = first; i < plan->row_count; i++) {
@@ -225,8 +223,8 @@ static void keep_rows(struct panel_plan *plan, int first, int top, int bottom) {
     plan->row_count = kept;
 }
 
-// Blocks that need more than their room are scrolled by lines. A row is kept free for
-// the sign of what is below, and of what is above once something is.
+// Blocks that need more than their room are scrolled by lines. A row stays free for the
+// note of lines below, and one for lines above once there are any.
 static void place_blocks(struct panel_plan *plan, struct rect room) {
     int line = plan->type.line_px, first = plan->row_count;
     int over = flow_blocks(plan, room, room.y) - room.y - room.h;

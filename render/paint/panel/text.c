@@ -1,6 +1,6 @@
 // The panel's running text: title, headings, paragraphs, foot, all as rows of one
 // list. A row is one command, so that it is shaped as a whole; the fine line under a
-// glossary word is found by measuring what stands before it.
+// glossary word is placed by measuring the text before it.
 #include "render/paint/panel/parts.h"
 
 #include "compute/base/utf8.h"
@@ -31,7 +31,7 @@ bool paint_panel_can_begin(const struct panel_plan *plan, const struct panel_wor
     return utf8[end] == '\0' || utf8[end] == ' ' || (end > 0 && utf8[end - 1] == '-');
 }
 
-// Whether a term is open behind bytes [from, to).
+// Whether a term is still open after bytes [from, to).
 static bool term_goes_on(const char *utf8, int from, int to, bool is_open) {
     for (int i = from; i < to; i++)
         if (utf8[i] == PANEL_TERM_BEGIN || utf8[i] == PANEL_TERM_END)
@@ -62,7 +62,7 @@ int paint_panel_place(struct panel_plan *plan, const struct panel_words *words, 
     return y - room.y;
 }
 
-// The row as it is written: without marks, with an ellipsis when it was cut.
+// The row as drawn: without marks, with an ellipsis when it was cut.
 static void write_row(char out[WRAP_LINE_BYTES + 4], const struct panel_plan *plan,
                       const struct panel_row *row) {
     static const char ELLIPSIS[] = "\xE2\x80\xA6";
@@ -169,7 +169,7 @@ static struct panel_words state_words(const struct panel_plan *plan, int party) 
                                 paint_color(plan->paint, p->acts ? COLOR_INK : COLOR_QUIET), 0};
 }
 
-// Left of the name stands the sign.
+// The sign is left of the name.
 static int sign_px(const struct panel_plan *plan) {
     return plan->type.px * 3 / 2;
 }
@@ -184,7 +184,7 @@ static bool is_bare(const struct panel_plan *plan) {
     return plan->type.is_run_in;
 }
 
-// The cards stand side by side when both names have room; else one below the other.
+// The cards are side by side when both names have room; else one below the other.
 static bool is_side_by_side(const struct panel_plan *plan) {
     int width = half_width(plan) - 2 * plan->type.pad_px - sign_px(plan);
     if (is_bare(plan) || plan->panel->party_count != 2)

@@ -1,4 +1,4 @@
-// The clock: one bar on one linear scale for prefill and decode. Numbers stand below the
+// The clock: one bar on one linear scale for prefill and decode. Numbers are below the
 // bar, never in it and never on each other.
 #include "compute/base/num.h"
 #include "render/paint/bar.h"
@@ -24,8 +24,8 @@ static void put_label(const struct clock *c, struct rect rect, enum theme_color 
 }
 
 // A hollow pennant on a thin mast that goes down through the bar: nothing solid, since
-// it is no measurement. The words stand behind the pennant or, near the right end,
-// before it. A layout without a place for them has a short mast alone.
+// it is not a measurement. The label is right of the pennant or, near the right end, left
+// of it. A layout without room for the pennant shows a short mast alone.
 static void paint_guess(const struct clock *c) {
     const struct view *view = c->paint->view;
     const struct layout *layout = c->paint->layout;

@@ -1,4 +1,4 @@
-// What stands around the stage: title or headline, the four stages as pills, the
+// What is around the stage: title or headline, the four stages as pills, the
 // stamp that says where the numbers come from and how much they are slowed, the
 // caption, the key hints. The stamp is part of every frame, so that no still and
 // no film loses it.
@@ -38,7 +38,7 @@ static void paint_pills(struct cmdlist *out, const struct paint *paint) {
 
 static void paint_stamp(struct cmdlist *out, const struct paint *paint) {
     const struct layout *layout = paint->layout;
-    // In a narrow Show the origin stands left, under the headline.
+    // In a narrow Show the origin is left, under the headline.
     bool is_left = layout->origin.x == layout->margin_px;
     paint_put(out, paint,
               (struct paint_label){

@@ -1,5 +1,5 @@
 // The headers: which token a column belongs to. While columns are about as wide as
-// words, every header bears its token; a long word borrows room from its short
+// words, every header shows its token; a long word borrows room from its short
 // neighbours, so the prompt can be read as a sentence. Narrower columns put their
 // headers on two lines in turn, with a stem down to the column. Narrower still, the
 // prompt is one band that says how many tokens it is, and of the answer only the

@@ -1,6 +1,6 @@
 // The read-outs: a quiet label, a large value, a small note. A value is split into
-// its number, set in digits of equal width, and its unit, smaller, so that the eye
-// finds the number and nothing moves while it runs.
+// its number, set in digits of equal width, and its unit, smaller, so that the number
+// is found at once and nothing moves while it changes.
 #include "render/paint/parts.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ static void paint_value(struct cmdlist *out, const struct paint *paint, struct r
     px = px < layout->floor_px ? layout->floor_px : px;
     struct paint_label label = {.rect = row, .face = FACE_DIGITS, .px = px, .color = color};
     number_w = paint_text(out, paint->text, &label, number);
-    // The unit's capitals stand on the number's baseline.
+    // The unit shares the number's baseline.
     int drop = (text_cap_px(paint->text, FACE_DIGITS, px) -
                 text_cap_px(paint->text, FACE_STRONG, unit_px)) /
                2;
