@@ -5,7 +5,6 @@
 #include "app/state/actions.h"
 #include "compute/base/json_in.h"
 #include "compute/base/json_out.h"
-#include "compute/base/partfile.h"
 #include "compute/base/why.h"
 
 #include <errno.h>
@@ -27,8 +26,7 @@ static const char *absolute(const char *variable) {
     return value && value[0] == '/' ? value : NULL;
 }
 
-// False: there is no such folder, or the path is too long.
-static bool find_path(char out[PARTFILE_PATH_BYTES]) {
+bool memory_path(char out[PARTFILE_PATH_BYTES]) {
     const char *state = absolute("XDG_STATE_HOME"), *home = absolute("HOME");
     int bytes = -1;
     if (state)
@@ -116,7 +114,7 @@ char *memory_print(const struct memory *memory, size_t *bytes, char why[256]) {
 
 // --- Files ---
 
-bool memory_load_from(struct memory *out, const char *path) {
+bool memory_load(struct memory *out, const char *path) {
     struct stat st;
     char *text = NULL;
     size_t bytes = 0;
@@ -126,11 +124,6 @@ bool memory_load_from(struct memory *out, const char *path) {
     bool ok = jsonin_read(&text, &bytes, path, MAX_BYTES, NULL) && memory_parse(out, text, bytes);
     free(text);
     return ok;
-}
-
-bool memory_load(struct memory *out) {
-    char path[PARTFILE_PATH_BYTES];
-    return find_path(path) && memory_load_from(out, path);
 }
 
 // Makes the folders that `path` lies in, where they are missing.
@@ -166,7 +159,7 @@ static bool write_file(const char *path, const char *text, size_t bytes, char *w
     return false;
 }
 
-bool memory_save_to(const struct memory *memory, const char *path, char why[256]) {
+bool memory_save(const struct memory *memory, const char *path, char why[256]) {
     size_t bytes = 0;
     if (strlen(path) >= PARTFILE_PATH_BYTES)
         return why_set(why, "the settings are not remembered: the path is too long");
@@ -174,11 +167,4 @@ bool memory_save_to(const struct memory *memory, const char *path, char why[256]
     bool ok = text && write_file(path, text, bytes, why);
     free(text);
     return ok;
-}
-
-bool memory_save(const struct memory *memory, char why[256]) {
-    char path[PARTFILE_PATH_BYTES];
-    if (!find_path(path))
-        return why_set(why, "the settings are not remembered: HOME is no usable folder");
-    return memory_save_to(memory, path, why);
 }

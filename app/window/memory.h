@@ -9,6 +9,7 @@
 
 #include "app/lesson/lesson.h"
 #include "app/options/options.h"
+#include "compute/base/partfile.h"
 
 // Zero is the default of every field.
 struct memory {
@@ -21,13 +22,12 @@ struct memory {
     bool is_calm;
 };
 
+// The file's path. False: no home, or the path is too long.
+bool memory_path(char out[PARTFILE_PATH_BYTES]);
 // False: there is no readable file; `out` is unchanged.
-bool memory_load(struct memory *out);
-// False with `why`: a full disk, no home. Makes the folder (mode 0700).
-bool memory_save(const struct memory *memory, char why[256]);
-// The same with a path, for tests.
-bool memory_load_from(struct memory *out, const char *path);
-bool memory_save_to(const struct memory *memory, const char *path, char why[256]);
+bool memory_load(struct memory *out, const char *path);
+// Makes the folder (mode 0700) where it is missing. False with `why`.
+bool memory_save(const struct memory *memory, const char *path, char why[256]);
 
 // The file's text, and back. The caller frees what memory_print returns; NULL with `why`:
 // out of memory.

@@ -159,7 +159,8 @@ static struct stage_state first_stage(const struct options *options,
 static void recall(struct player *player, const struct options *options) {
     struct stage_state *stage = &player->stage;
     struct memory *memory = &player->memory;
-    if (!options->is_fresh && memory_load(memory)) {
+    char path[PARTFILE_PATH_BYTES];
+    if (!options->is_fresh && memory_path(path) && memory_load(memory, path)) {
         if (!options->is_mode_given)
             stage->mode = memory->mode;
         if (!options->is_theme_given && !options->is_projector)
@@ -199,10 +200,10 @@ static void remember(struct player *player) {
         memory->width_px = width;
         memory->height_px = height;
     }
-    char why[256];
+    char path[PARTFILE_PATH_BYTES], why[256];
     // A failure (say, a full disk) is not reported to a user who is leaving.
-    if (!player->is_fresh)
-        memory_save(memory, why);
+    if (!player->is_fresh && memory_path(path))
+        memory_save(memory, path, why);
 }
 
 static bool load_lesson(struct player *player, const struct options *options, char *why) {

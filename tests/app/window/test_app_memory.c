@@ -246,11 +246,11 @@ static void a_saved_file_comes_back_and_is_replaced_whole(void **state) {
     const char *path = in_folder("state.json");
     char why[256] = "";
     struct memory memory = {.text_step = 8};
-    assert_true(memory_save_to(&other, path, why));
-    assert_true(memory_load_from(&memory, path));
+    assert_true(memory_save(&other, path, why));
+    assert_true(memory_load(&memory, path));
     assert_same(&memory, &other);
-    assert_true(memory_save_to(&defaults, path, why));
-    assert_true(memory_load_from(&memory, path));
+    assert_true(memory_save(&defaults, path, why));
+    assert_true(memory_load(&memory, path));
     assert_same(&memory, &defaults);
     assert_int_equal(files_in(folder), 1);
 }
@@ -260,7 +260,7 @@ static void missing_folders_are_made_for_the_user_alone(void **state) {
     struct stat st;
     char why[256] = "";
     assert_int_equal(chmod(folder, 0755), 0);
-    assert_true(memory_save_to(&other, in_folder("a/b/tokendrip/state.json"), why));
+    assert_true(memory_save(&other, in_folder("a/b/tokendrip/state.json"), why));
     static const char *const made[] = {"a", "a/b", "a/b/tokendrip"};
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(stat(in_folder(made[i]), &st), 0);
@@ -274,13 +274,13 @@ static void missing_folders_are_made_for_the_user_alone(void **state) {
 static void what_cannot_be_read_is_as_if_it_were_not_there(void **state) {
     (void)state;
     struct memory memory = other;
-    assert_false(memory_load_from(&memory, in_folder("absent.json")));
-    assert_false(memory_load_from(&memory, folder));
-    assert_false(memory_load_from(&memory, in_folder("absent/state.json")));
-    assert_false(memory_load_from(&memory, "/dev/zero"));
+    assert_false(memory_load(&memory, in_folder("absent.json")));
+    assert_false(memory_load(&memory, folder));
+    assert_false(memory_load(&memory, in_folder("absent/state.json")));
+    assert_false(memory_load(&memory, "/dev/zero"));
     // Nobody writes into it: reading would wait for ever.
     assert_int_equal(mkfifo(in_folder("pipe.json"), 0600), 0);
-    assert_false(memory_load_from(&memory, in_folder("pipe.json")));
+    assert_false(memory_load(&memory, in_folder("pipe.json")));
     // Valid, and larger than such a file can be.
     char *huge = malloc(200000);
     assert_non_null(huge);
@@ -288,21 +288,21 @@ static void what_cannot_be_read_is_as_if_it_were_not_there(void **state) {
     huge[0] = '{';
     huge[199999] = '}';
     write_file(in_folder("huge.json"), huge, 200000);
-    assert_false(memory_load_from(&memory, in_folder("huge.json")));
+    assert_false(memory_load(&memory, in_folder("huge.json")));
     write_file(in_folder("small.json"), huge, 0);
-    assert_false(memory_load_from(&memory, in_folder("small.json")));
+    assert_false(memory_load(&memory, in_folder("small.json")));
     free(huge);
     assert_same(&memory, &other);
     if (geteuid() == 0)
         return; // may read anything
     write_file(in_folder("secret.json"), "{}", 2);
     assert_int_equal(chmod(in_folder("secret.json"), 0), 0);
-    assert_false(memory_load_from(&memory, in_folder("secret.json")));
+    assert_false(memory_load(&memory, in_folder("secret.json")));
 }
 
 static void assert_not_saved(const char *path, const char *says) {
     char why[256] = "";
-    if (memory_save_to(&other, path, why))
+    if (memory_save(&other, path, why))
         fail_msg("saved to %s", path);
     if (!strstr(why, says) || strchr(why, '\n'))
         fail_msg("%s: \"%s\" does not say %s", path, why, says);
@@ -334,21 +334,21 @@ static void a_full_disk_gives_a_reason_and_leaves_the_old_file(void **state) {
     (void)state;
     const char *path = in_folder("state.json");
     char why[256] = "";
-    assert_true(memory_save_to(&other, path, why));
+    assert_true(memory_save(&other, path, why));
     struct rlimit before, full;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     full = before;
     full.rlim_cur = 40;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &full), 0);
-    bool ok = memory_save_to(&defaults, path, why);
+    bool ok = memory_save(&defaults, path, why);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     signal(SIGXFSZ, handler);
     assert_false(ok);
     assert_non_null(strstr(why, "not remembered"));
     assert_non_null(strstr(why, strerror(EFBIG)));
     struct memory memory;
-    assert_true(memory_load_from(&memory, path));
+    assert_true(memory_load(&memory, path));
     assert_same(&memory, &other);
     assert_int_equal(files_in(folder), 1);
 }
@@ -361,18 +361,28 @@ static void set_places(const char *state_home, const char *home) {
     assert_int_equal(home ? setenv("HOME", home, 1) : unsetenv("HOME"), 0);
 }
 
+static bool load(struct memory *memory) {
+    char path[PARTFILE_PATH_BYTES];
+    return memory_path(path) && memory_load(memory, path);
+}
+
+static bool save(const struct memory *memory) {
+    char path[PARTFILE_PATH_BYTES], why[256];
+    return memory_path(path) && memory_save(memory, path, why);
+}
+
 static void it_lies_where_xdg_says(void **state) {
     (void)state;
-    char why[256] = "", home[80], state_home[80];
+    char home[80], state_home[80];
     struct memory memory;
     snprintf(home, sizeof home, "%s/home", folder);
     snprintf(state_home, sizeof state_home, "%s/state", folder);
     assert_int_equal(chdir(folder), 0); // where a relative path would go
     set_places(state_home, home);
-    assert_false(memory_load(&memory));
-    assert_true(memory_save(&other, why));
+    assert_false(load(&memory));
+    assert_true(save(&other));
     assert_non_null(strstr(read_file(in_folder("state/tokendrip/state.json")), "\"lab\""));
-    assert_true(memory_load(&memory));
+    assert_true(load(&memory));
     assert_same(&memory, &other);
     assert_int_equal(access(home, F_OK), -1);
 
@@ -380,11 +390,11 @@ static void it_lies_where_xdg_says(void **state) {
     static const char *const no_places[] = {NULL, "", "relative", "./state"};
     for (size_t i = 0; i < sizeof no_places / sizeof no_places[0]; i++) {
         set_places(no_places[i], home);
-        assert_int_equal(memory_load(&memory), i > 0);
+        assert_int_equal(load(&memory), i > 0);
         struct memory saved = {.text_step = (int)i};
-        assert_true(memory_save(&saved, why));
+        assert_true(save(&saved));
         assert_non_null(read_file(in_folder("home/.local/state/tokendrip/state.json")));
-        assert_true(memory_load(&memory));
+        assert_true(load(&memory));
         assert_same(&memory, &saved);
     }
     assert_int_equal(files_in(folder), 2);
@@ -395,22 +405,20 @@ static void without_a_home_nothing_is_remembered(void **state) {
     (void)state;
     static const char *const no_homes[] = {NULL, "", "home"};
     for (size_t i = 0; i < sizeof no_homes / sizeof no_homes[0]; i++) {
-        char why[256] = "";
         struct memory memory = other;
         set_places(NULL, no_homes[i]);
-        assert_false(memory_load(&memory));
+        assert_false(load(&memory));
         assert_same(&memory, &other);
-        assert_false(memory_save(&other, why));
-        assert_non_null(strstr(why, "HOME"));
+        assert_false(save(&other));
     }
-    char longest[6000], why[256] = "";
+    char longest[6000];
     memset(longest, 'x', sizeof longest - 1);
     longest[0] = '/';
     longest[sizeof longest - 1] = '\0';
     struct memory memory;
     set_places(longest, NULL);
-    assert_false(memory_load(&memory));
-    assert_false(memory_save(&other, why));
+    assert_false(load(&memory));
+    assert_false(save(&other));
 }
 
 #define MEMORY_TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
