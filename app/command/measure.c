@@ -255,20 +255,26 @@ static void print_csv_figure(FILE *out, const struct measure_result *result, int
     fputc('\n', out);
 }
 
+// A point's length is in the column prompt_tokens; answer_tokens is empty.
+static void print_csv_points(FILE *out, const char *name, const struct sweep_point *points,
+                             int count, const struct run_info *info) {
+    for (const struct sweep_point *at = points; at < points + count; at++) {
+        fprintf(out, "%s,%.6f,%.6f,%.6f,%d,%d,,%d,", name, ms_of(at->median_ns), ms_of(at->p10_ns),
+                ms_of(at->p90_ns), at->count, at->tokens, at->count);
+        print_tail(out, info);
+        fputc('\n', out);
+    }
+}
+
 void measure_print_csv(FILE *out, const struct measured *measured) {
+    const struct run_info *info = &measured->result.shown->info;
     fprintf(out, "figure,median,p10,p90,count,prompt_tokens,answer_tokens,repeats,threads,"
                  "device,device_name,model,weights,type,date\n");
     for (int i = 0; i < FIGURES; i++)
         print_csv_figure(out, &measured->result, i);
-    char *tail = NULL;
-    size_t bytes = 0;
-    FILE *memory = measured->sweep.prefill_count > 0 ? open_memstream(&tail, &bytes) : NULL;
-    if (!memory)
-        return;
-    print_tail(memory, &measured->result.shown->info);
-    if (fclose(memory) == 0)
-        measure_sweep_print_csv(out, &measured->sweep, tail);
-    free(tail);
+    const struct sweep *sweep = &measured->sweep;
+    print_csv_points(out, "prefill_by_length_ms", sweep->prefill, sweep->prefill_count, info);
+    print_csv_points(out, "step_by_context_ms", sweep->step, sweep->step_count, info);
 }
 
 // --- Files ---

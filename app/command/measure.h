@@ -27,8 +27,8 @@ void measure_print_table(FILE *out, const struct measured *measured);
 // exact to the nanosecond. False: no memory.
 bool measure_print_json(FILE *out, const struct measured *measured);
 
-// A header and one line per figure. Each line names its run, so that files of several
-// machines can be joined.
+// A header and one line per figure and per point of the sweep. Each line names its run, so
+// that files of several machines can be joined.
 void measure_print_csv(FILE *out, const struct measured *measured);
 
 // Only the words of the answer, as they read in a sentence.

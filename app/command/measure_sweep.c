@@ -148,16 +148,3 @@ bool measure_sweep_add_json(json_t *object, const struct sweep *sweep) {
                                points_json(sweep->step, sweep->step_count)) == 0 &&
            json_object_set_new(object, "fits", fits) == 0;
 }
-
-static void print_csv_points(FILE *out, const char *figure, const struct sweep_point *points,
-                             int count, const char *tail) {
-    for (int i = 0; i < count; i++)
-        fprintf(out, "%s,%.6f,%.6f,%.6f,%d,%d,,%d,%s\n", figure, ms_of((double)points[i].median_ns),
-                ms_of((double)points[i].p10_ns), ms_of((double)points[i].p90_ns), points[i].count,
-                points[i].tokens, points[i].count, tail);
-}
-
-void measure_sweep_print_csv(FILE *out, const struct sweep *sweep, const char *tail) {
-    print_csv_points(out, "prefill_by_length_ms", sweep->prefill, sweep->prefill_count, tail);
-    print_csv_points(out, "step_by_context_ms", sweep->step, sweep->step_count, tail);
-}

@@ -1,5 +1,5 @@
 // The sweep of `measure --sweep`: runs it on an open engine and writes it as two tables with
-// their fits in words, as JSON and as CSV. A value that cannot be told from noise is null, or
+// their fits in words, and as JSON. A value that cannot be told from noise is null, or
 // words that say so.
 #ifndef APP_COMMAND_MEASURE_SWEEP_H
 #define APP_COMMAND_MEASURE_SWEEP_H
@@ -29,9 +29,5 @@ void measure_sweep_print(FILE *out, const struct sweep *sweep);
 // "step":{base_ms, base_error_ms, slope_ms_per_token, slope_error_ms_per_token,
 // longest_tokens}}; null where there is none. False: no memory.
 bool measure_sweep_add_json(json_t *object, const struct sweep *sweep);
-
-// One line per point under the header of measure_print_csv: its length is in prompt_tokens,
-// answer_tokens is empty. `tail` is the rest of the line, from threads on.
-void measure_sweep_print_csv(FILE *out, const struct sweep *sweep, const char *tail);
 
 #endif
