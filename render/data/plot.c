@@ -2,6 +2,8 @@
 // a tick, how a tick is written. Doubles only, since values range from shares to FLOP/s.
 #include "render/data/plot.h"
 
+#include "compute/base/figures.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -140,28 +142,12 @@ bool plot_ticks_make(struct plot_ticks *out, const struct plot_axis *axis, int l
 
 // --- texts of ticks ---
 
-// Digits with commas between thousands.
-static void write_number(char out[32], double value) {
-    char plain[32];
-    double size = fabs(value);
-    snprintf(plain, sizeof plain, size >= 1e5 && size < 1e12 ? "%.0f" : "%.6g", value);
-    size_t sign = plain[0] == '-', digits = strspn(plain + sign, "0123456789");
-    bool is_grouped = digits > 3 && !strchr(plain, 'e');
-    size_t at = 0;
-    for (size_t i = 0; plain[i] != '\0'; i++) {
-        size_t left = sign + digits - i;
-        if (is_grouped && i > sign && i < sign + digits && left % 3 == 0)
-            out[at++] = ',';
-        out[at++] = plain[i];
-    }
-    out[at] = '\0';
-}
-
 struct unit {
     double size;
     const char *name;
 };
-static const struct unit TIMES[] = {{1e9, " s"}, {1e6, " ms"}, {1e3, " \xC2\xB5s"}, {1, " ns"}};
+static const struct unit TIMES[] = {
+    {1e9, " s"}, {1e6, " ms"}, {1e3, " " SIGN_MICRO "s"}, {1, " ns"}};
 static const struct unit RATES[] = {
     {1e12, " TFLOP/s"}, {1e9, " GFLOP/s"}, {1e6, " MFLOP/s"}, {1, " FLOP/s"}};
 
@@ -170,14 +156,12 @@ static void write_scaled(char out[32], const struct unit units[4], double like, 
     int i = 0;
     while (i < 3 && fabs(like) * slip < units[i].size)
         i++;
-    char number[32];
-    write_number(number, value / units[i].size);
-    snprintf(out, 32, "%s%s", number, value == 0 ? "" : units[i].name);
+    snprintf(out, 32, "%s%s", figure_number(value / units[i].size).text,
+             value == 0 ? "" : units[i].name);
 }
 
 void plot_tick_text(char out[32], const struct plot_axis *axis, double value) {
     double like = axis->is_log ? value : fmax(fabs(axis->from), fabs(axis->to));
-    char number[32];
     switch ((enum plot_unit)axis->unit) {
     case PLOT_TIME:
         write_scaled(out, TIMES, like, value);
@@ -186,12 +170,11 @@ void plot_tick_text(char out[32], const struct plot_axis *axis, double value) {
         write_scaled(out, RATES, like, value);
         return;
     case PLOT_SHARE:
-        write_number(number, value / 1e4);
-        snprintf(out, 32, "%s %%", number);
+        snprintf(out, 32, "%s %%", figure_number(value / 1e4).text);
         return;
     case PLOT_NUMBER:
     case PLOT_INTENSITY:
         break;
     }
-    write_number(out, value);
+    snprintf(out, 32, "%s", figure_number(value).text);
 }

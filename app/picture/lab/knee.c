@@ -14,9 +14,6 @@
 
 #include <math.h>
 
-// A cause is named where it explains at least this share of the time: the larger part.
-static const double CAUSE = 0.5;
-
 struct knee {
     const struct lab_seen *seen;
     const struct sweep *sweep;
@@ -95,8 +92,11 @@ static double line_ns(const struct sweep_prefill_fit *fit, double tokens) {
     return fit->offset_ns + fit->slope_ns * tokens;
 }
 
+// A nanosecond: logarithmic axes have no 0.
+static const double LOWEST_NS = 1;
+
 static double above_zero(double ns) {
-    return fmax(ns, 1); // a nanosecond: logarithmic axes know no 0
+    return fmax(ns, LOWEST_NS);
 }
 
 static void put_axes(struct plot *plot, const struct knee *knee) {
@@ -117,19 +117,6 @@ static void put_axes(struct plot *plot, const struct knee *knee) {
     lab_axis(&plot->y, "prefill time", PLOT_TIME, true);
     lab_range_put(&plot->x, x);
     lab_range_put(&plot->y, y);
-}
-
-static void put_dots(struct plot *plot, const struct knee *knee) {
-    lab_series(plot, PLOT_DOTS, TONE_PREFILL, "");
-    for (int i = 0; i < knee->count; i++) {
-        const struct sweep_point *point = &knee->points[i];
-        plot_add_point(plot, (struct plot_point){
-                                 .x = point->tokens,
-                                 .y = above_zero((double)point->median_ns),
-                                 .low = above_zero((double)point->p10_ns),
-                                 .high = above_zero((double)point->p90_ns),
-                             });
-    }
 }
 
 static void put_lessons(struct plot *plot, const struct knee *knee) {
@@ -160,7 +147,7 @@ static void put_line(struct plot *plot, const struct sweep_prefill_fit *fit, dou
 }
 
 static void put_floor(struct plot *plot, const struct sweep_prefill_fit *fit, double to) {
-    // With a slope beside it, that one's label stands for both.
+    // If a slope is drawn, its label covers the floor too.
     lab_series(plot, PLOT_DASHES, TONE_PREFILL, fit->has_slope ? "" : "modelled");
     lab_point(plot, plot->x.from, fit->floor_ns);
     lab_point(plot, to, fit->floor_ns);
@@ -184,21 +171,14 @@ static void put_fit(struct plot *plot, const struct knee *knee) {
     put_line(plot, fit, fit->has_flat ? fit->knee_tokens : knee->points[0].tokens);
 }
 
-static void put_ring(struct plot *plot, const struct knee *knee) {
-    if (knee->prompt <= 0)
-        return;
-    lab_series(plot, PLOT_RING, TONE_INK, knee->is_measured ? "this run" : "modelled");
-    lab_point(plot, knee->prompt, knee->prompt_ns);
-}
-
 // --- What it says here ---
 
 // Why a short prompt takes what it takes. A pass over one token is a decode step, and
 // the roofs say how much of that is reading weights; on small models little of it is.
 static const char *floor_reason(const struct lab_seen *seen) {
     const struct floors *floors = seen->at->floors;
-    bool is_reading =
-        floors && floors->is_measured && floors->decode.is_read && floors->decode.share >= CAUSE;
+    bool is_reading = floors && floors->is_measured && floors->decode.is_read &&
+                      floors->decode.share >= LAB_CAUSE;
     return is_reading ? ", mostly to read all weights" : "";
 }
 
@@ -242,7 +222,7 @@ static void say_no_flat(struct plot *plot, const struct knee *knee) {
         lab_say(plot->caption, sizeof plot->caption,
                 "No rise to be told from noise up to %s: lesson 2 is right so far.",
                 lab_tokens(fit->longest_tokens).text);
-    else if (fit->offset_ns > CAUSE * shortest_ns)
+    else if (fit->offset_ns > LAB_CAUSE * shortest_ns)
         lab_say(plot->caption, sizeof plot->caption,
                 "No flat part on this device: a token adds %s to the %s of any pass.", slope.text,
                 figure_estimate(fit->offset_ns, -1).text);
@@ -283,11 +263,12 @@ void lab_put_knee(struct plot *plot, const struct lab_seen *seen) {
     struct knee knee = see(seen);
     lab_put_sweep_origin(plot, seen);
     put_axes(plot, &knee);
-    put_dots(plot, &knee);
+    lab_dots(plot, TONE_PREFILL, knee.points, knee.count, LOWEST_NS);
     if (knee.is_whole) {
         put_lessons(plot, &knee); // first, so that theirs are the first labels to find room
         put_fit(plot, &knee);
     }
-    put_ring(plot, &knee);
+    if (knee.prompt > 0)
+        lab_ring(plot, knee.prompt, knee.prompt_ns, knee.is_measured);
     put_caption(plot, &knee);
 }

@@ -1,15 +1,14 @@
-// See lab.h. This file turns the page and fills what stands under the hand: the two
-// sliders. The clock is lab_lanes.c, the plots lab_knee.c, lab_roofs.c, lab_step.c,
-// lab_map.c and lab_tokens.c; only those of the page shown are filled, since the map
-// alone asks the sweep a thousand times.
+// See lab.h. Picks the page and fills the two sliders; lanes.c fills the clock, each other
+// file its plots. Only plots of the page shown are filled: the map alone asks the sweep
+// almost a thousand times.
 #include "app/picture/lab/lab.h"
 
 #include "app/picture/lab/parts.h"
 #include "app/state/lengths.h"
 #include "compute/base/num.h"
 
-// Where the run on the screen stands, if it is not where the hand is: a new one is on
-// its way.
+// Marks the length of the run on the screen if it differs from the length asked for: the
+// run of that length has not arrived yet.
 static void put_mark(struct panel_control *control, int shown, int length, int longest,
                      const char *word) {
     control->mark_ppm = -1;

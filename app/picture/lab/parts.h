@@ -1,5 +1,5 @@
-// What the lab's files share; nobody else includes it. Each put function fills a
-// cleared plot: either its message, when something it needs is missing, or its points.
+// Shared by the lab's files only. Each put function fills a cleared plot: with its points,
+// or with a message that says what is missing.
 #ifndef APP_PICTURE_LAB_PARTS_H
 #define APP_PICTURE_LAB_PARTS_H
 
@@ -8,6 +8,11 @@
 #include "compute/measure/sweep.h"
 #include "compute/run/words.h"
 
+#define LAB_WRONG_CLOCK "switch to the measured clock (U) to see measured points"
+
+// A cause is named only if it explains at least this share of the time.
+static const double LAB_CAUSE = 0.5;
+
 // What is at hand, and the lengths that the sliders show.
 struct lab_seen {
     const struct at_hand *at;
@@ -15,8 +20,8 @@ struct lab_seen {
     int prompt, answer;             // asked for, else of the run shown; 0 = no run either
 };
 
-// printf into a field of any size. A text that finds no room ends in an ellipsis,
-// never inside a character; bytes that cannot be drawn become "?".
+// printf into a field. A text that is too long is cut between characters and ends in an
+// ellipsis; bytes that cannot be drawn become "?".
 void lab_say(char *out, size_t bytes, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -25,16 +30,17 @@ struct figure lab_run_time(const struct run_info *info, int64_t ns);
 
 struct figure lab_name(const struct lab_seen *seen); // of the run compared with
 
-// Answer tokens that may be spoken of: those of a growing run only up to the moment.
+// Answer tokens measured by t_ns in a growing run; all of them in a finished one.
 int lab_answers(const struct run *run, int64_t t_ns);
 
-// Whether times of the two mean the same: both of a clock, or of one lesson's units.
+// True if times of both runs can share a scale: both are clock times, or both are in the
+// same lesson units.
 bool lab_has_one_clock(const struct run *a, const struct run *b);
-bool lab_is_lesson(const struct run *run); // NULL is not, here and below
+bool lab_is_lesson(const struct run *run); // false for NULL, here and below
 bool lab_is_measured(const struct run *run);
-bool lab_is_warm(const struct run *run); // measured, and fit to stand beside the sweep's points
+bool lab_is_warm(const struct run *run); // measured warm, as the sweep's points are
 
-// Why a plot of the device's sweep has no points, as its message. False: it has some.
+// If a plot of the sweep has no points, writes why as its message and returns true.
 bool lab_put_missing(struct plot *plot, const struct lab_seen *seen, int points);
 
 // Where the sweep was measured, as the plot's origin.
@@ -43,6 +49,11 @@ void lab_put_sweep_origin(struct plot *plot, const struct lab_seen *seen);
 void lab_axis(struct plot_axis *axis, const char *label, enum plot_unit unit, bool is_log);
 void lab_series(struct plot *plot, enum plot_look look, enum view_tone tone, const char *label);
 void lab_point(struct plot *plot, double x, double y); // without a spread
+// Points of a sweep with their spread; no time is drawn below `lowest_ns`.
+void lab_dots(struct plot *plot, enum view_tone tone, const struct sweep_point *points, int count,
+              double lowest_ns);
+// The run or the lengths shown, on the plot of a sweep.
+void lab_ring(struct plot *plot, double x, double y, bool is_measured);
 
 // A range that grows to hold values; empty at first: from > to.
 struct lab_range {

@@ -8,9 +8,6 @@
 
 #include <math.h>
 
-// The share of the roof from which on it is the larger part of the time.
-static const double CAUSE = 0.5;
-
 struct dot {
     bool is_there;
     double x, y; // FLOP per byte, FLOP/s
@@ -27,9 +24,9 @@ static struct dot dot_of(const struct floors_phase *phase) {
 }
 
 static const char *reason(const struct floors_phase *phase) {
-    return phase->share < CAUSE ? "mostly overhead"
-           : phase->is_read     ? "waits on memory"
-                                : "limited by arithmetic";
+    return phase->share < LAB_CAUSE ? "mostly overhead"
+           : phase->is_read         ? "waits on memory"
+                                    : "limited by arithmetic";
 }
 
 static void put_axes(struct plot *plot, const struct floors *floors, const struct dot dots[2]) {
@@ -85,7 +82,7 @@ static struct figure reached(const struct floors_phase *phase, const struct dot 
     else
         lab_say(out.text, sizeof out.text, "%s of the %s roof%s", figure_share(phase->share).text,
                 phase->is_read ? "memory" : "arithmetic",
-                phase->share < CAUSE ? ", mostly overhead" : "");
+                phase->share < LAB_CAUSE ? ", mostly overhead" : "");
     return out;
 }
 
@@ -93,8 +90,7 @@ void lab_put_roofs(struct plot *plot, const struct lab_seen *seen) {
     const struct floors *floors = seen->at->floors;
     lab_say(plot->title, sizeof plot->title, "Why: work per byte moved");
     if (lab_is_lesson(seen->at->run)) {
-        lab_say(plot->message, sizeof plot->message,
-                "switch to the measured clock (U) to see measured points");
+        lab_say(plot->message, sizeof plot->message, LAB_WRONG_CLOCK);
         return;
     }
     if (!floors || !floors->is_measured || !(floors->rates.read_bytes_s > 0) ||

@@ -44,19 +44,6 @@ static void put_axes(struct plot *plot, const struct sweep *sweep, const struct 
     lab_range_put(&plot->y, y);
 }
 
-static void put_dots(struct plot *plot, const struct sweep *sweep) {
-    lab_series(plot, PLOT_DOTS, TONE_DECODE, "");
-    for (int i = 0; i < sweep->step_count; i++) {
-        const struct sweep_point *point = &sweep->step[i];
-        plot_add_point(plot, (struct plot_point){
-                                 .x = point->tokens,
-                                 .y = (double)point->median_ns,
-                                 .low = (double)point->p10_ns,
-                                 .high = (double)point->p90_ns,
-                             });
-    }
-}
-
 static void put_fit(struct plot *plot, const struct sweep_step_fit *fit) {
     double end_ns = fit->base_ns + fit->slope_ns * plot->x.to;
     if (!fit->is_there || !lab_range_holds(&plot->y, fit->base_ns))
@@ -70,13 +57,6 @@ static void put_fit(struct plot *plot, const struct sweep_step_fit *fit) {
     lab_series(plot, PLOT_DASHES, TONE_DECODE, "modelled");
     lab_point(plot, 0, fit->base_ns);
     lab_point(plot, to, end_ns);
-}
-
-static void put_ring(struct plot *plot, const struct ring *ring) {
-    if (ring->step_ns <= 0)
-        return;
-    lab_series(plot, PLOT_RING, TONE_INK, ring->is_measured ? "this run" : "modelled");
-    lab_point(plot, ring->context, ring->step_ns);
 }
 
 static void put_caption(struct plot *plot, const struct sweep *sweep,
@@ -116,8 +96,9 @@ void lab_put_step(struct plot *plot, const struct lab_seen *seen) {
     struct ring ring = ring_of(seen, is_whole);
     lab_put_sweep_origin(plot, seen);
     put_axes(plot, sweep, &ring);
-    put_dots(plot, sweep);
+    lab_dots(plot, TONE_DECODE, sweep->step, sweep->step_count, 0);
     put_fit(plot, &fit);
-    put_ring(plot, &ring);
+    if (ring.step_ns > 0)
+        lab_ring(plot, ring.context, ring.step_ns, ring.is_measured);
     put_caption(plot, sweep, &fit, is_whole);
 }

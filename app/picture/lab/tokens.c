@@ -95,7 +95,7 @@ static bool put_cache_missing(struct plot *plot, const struct lab_seen *seen,
                               const struct answer *with, const struct answer *without) {
     const char *message = NULL;
     if (lab_is_lesson(seen->at->run))
-        message = "switch to the measured clock (U) to see measured points";
+        message = LAB_WRONG_CLOCK;
     else if (with->count == 0)
         message = seen->at->is_measuring || (with->run && with->run->state == RUN_OPEN)
                       ? "measuring"

@@ -1,5 +1,4 @@
-// The lab's figures as words, and what its plots have in common: axes, series,
-// messages. A figure has as many digits as its error lets stand.
+// The lab's texts and what its plots share: messages, axes, series.
 #include "app/picture/lab/parts.h"
 
 #include "compute/base/utf8.h"
@@ -80,7 +79,7 @@ bool lab_has_one_clock(const struct run *a, const struct run *b) {
 bool lab_put_missing(struct plot *plot, const struct lab_seen *seen, int points) {
     size_t bytes = sizeof plot->message;
     if (lab_is_lesson(seen->at->run))
-        lab_say(plot->message, bytes, "switch to the measured clock (U) to see measured points");
+        lab_say(plot->message, bytes, LAB_WRONG_CLOCK);
     else if (points > 0)
         return false;
     else if (seen->at->is_sweeping)
@@ -114,6 +113,23 @@ void lab_series(struct plot *plot, enum plot_look look, enum view_tone tone, con
 
 void lab_point(struct plot *plot, double x, double y) {
     plot_add_point(plot, (struct plot_point){.x = x, .y = y, .low = y, .high = y});
+}
+
+void lab_dots(struct plot *plot, enum view_tone tone, const struct sweep_point *points, int count,
+              double lowest_ns) {
+    lab_series(plot, PLOT_DOTS, tone, "");
+    for (int i = 0; i < count; i++)
+        plot_add_point(plot, (struct plot_point){
+                                 .x = points[i].tokens,
+                                 .y = fmax((double)points[i].median_ns, lowest_ns),
+                                 .low = fmax((double)points[i].p10_ns, lowest_ns),
+                                 .high = fmax((double)points[i].p90_ns, lowest_ns),
+                             });
+}
+
+void lab_ring(struct plot *plot, double x, double y, bool is_measured) {
+    lab_series(plot, PLOT_RING, TONE_INK, is_measured ? "this run" : "modelled");
+    lab_point(plot, x, y);
 }
 
 struct lab_range lab_range_empty(void) {
