@@ -3,6 +3,7 @@
 // them into one buffer around a common baseline and crops it to the ink.
 #include "render/pixel/text.h"
 
+#include "compute/base/num.h"
 #include "compute/base/utf8.h"
 #include "render/pixel/cluster.h"
 #include "render/pixel/fonts.h"
@@ -84,7 +85,7 @@ static enum text_face valid_face(enum text_face face) {
 }
 
 static int valid_px(int px) {
-    return px < TEXT_MIN_PX ? TEXT_MIN_PX : px > TEXT_MAX_PX ? TEXT_MAX_PX : px;
+    return clamp_int(px, TEXT_MIN_PX, TEXT_MAX_PX);
 }
 
 bool text_is_in_cells(enum text_face face) {
@@ -299,9 +300,10 @@ struct text_cell text_next_cell(struct text *text, enum text_face face, int px, 
     return (struct text_cell){used, advance_px};
 }
 
-static int width_of_bytes(struct text *text, enum text_face face, int px, const char *utf8,
-                          size_t bytes) {
-    bytes = utf8_cut(utf8, bytes, TEXT_MAX_BYTES);
+int text_width_px(struct text *text, enum text_face face, int px, const char *utf8) {
+    face = valid_face(face);
+    px = valid_px(px);
+    size_t bytes = utf8_cut(utf8, strlen(utf8), TEXT_MAX_BYTES);
     if (!text_is_in_cells(face))
         return width_of(text, face, px, utf8, bytes);
     // The sum of cells that are nearly always known: a number that changes with
@@ -315,29 +317,22 @@ static int width_of_bytes(struct text *text, enum text_face face, int px, const 
     return width_px;
 }
 
-int text_width_px(struct text *text, enum text_face face, int px, const char *utf8) {
-    return width_of_bytes(text, valid_face(face), valid_px(px), utf8, strlen(utf8));
-}
-
 // ---- cutting ----
 
 static const char ellipsis[] = "\xE2\x80\xA6";
 
 // The first `bytes` of utf8 without trailing spaces, and an ellipsis.
-static int try_cut(struct text *text, char *out, const struct cmd *font, const char *utf8,
-                   size_t bytes) {
+static void write_cut(char *out, const char *utf8, size_t bytes) {
     while (bytes > 0 && utf8[bytes - 1] == ' ')
         bytes--;
     memcpy(out, utf8, bytes);
     memcpy(out + bytes, ellipsis, sizeof ellipsis);
-    return width_of_bytes(text, font->face, font->stroke, out, bytes + sizeof ellipsis - 1);
 }
 
 int text_fit(struct text *text, char *out, size_t out_bytes, enum text_face face, int px,
              const char *utf8, int width_px) {
-    const struct cmd font = {.face = (uint8_t)valid_face(face), .stroke = (uint16_t)valid_px(px)};
     size_t bytes = strlen(utf8);
-    int whole_px = width_of_bytes(text, font.face, font.stroke, utf8, bytes);
+    int whole_px = text_width_px(text, face, px, utf8);
     if (bytes < out_bytes && bytes <= TEXT_MAX_BYTES && whole_px <= width_px) {
         memcpy(out, utf8, bytes + 1);
         return whole_px;
@@ -362,12 +357,14 @@ int text_fit(struct text *text, char *out, size_t out_bytes, enum text_face face
     int low = 0, high = count; // low fits, or is 0; high doesn't
     while (high - low > 1) {
         int middle = (low + high) / 2;
-        if (try_cut(text, out, &font, utf8, ends[middle]) <= width_px)
+        write_cut(out, utf8, ends[middle]);
+        if (text_width_px(text, face, px, out) <= width_px)
             low = middle;
         else
             high = middle;
     }
-    int cut_px = try_cut(text, out, &font, utf8, ends[low]);
+    write_cut(out, utf8, ends[low]);
+    int cut_px = text_width_px(text, face, px, out);
     if (cut_px <= width_px)
         return cut_px;
     out[0] = '\0';
