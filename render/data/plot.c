@@ -169,9 +169,6 @@ void plot_tick_text(char out[32], const struct plot_axis *axis, double value) {
     case PLOT_FLOP_RATE:
         write_scaled(out, RATES, like, value);
         return;
-    case PLOT_SHARE:
-        snprintf(out, 32, "%s %%", figure_number(value / 1e4).text);
-        return;
     case PLOT_NUMBER:
     case PLOT_INTENSITY:
         break;

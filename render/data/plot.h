@@ -22,7 +22,6 @@ enum plot_unit {
     PLOT_TIME,      // of nanoseconds: 0.5 ms, 2 s
     PLOT_FLOP_RATE, // of FLOP/s: 20 GFLOP/s
     PLOT_INTENSITY, // FLOP per byte
-    PLOT_SHARE,     // of parts per million: 50 %
 };
 
 struct plot_axis {
@@ -105,7 +104,7 @@ struct plot_ticks {
 // Level 0 has the most, each further one fewer, two at least. False, none: no such level.
 bool plot_ticks_make(struct plot_ticks *out, const struct plot_axis *axis, int level);
 
-// The tick's text in the axis's unit: "1,024", "0.5 ms", "20 GFLOP/s", "50 %". On a
+// The tick's text in the axis's unit: "1,024", "0.5 ms", "20 GFLOP/s". On a
 // linear axis all are in one unit.
 void plot_tick_text(char out[32], const struct plot_axis *axis, double value);
 

@@ -198,8 +198,6 @@ static void ticks_are_written_in_their_unit(void **state) {
         {{"", 1e9, 1e12, true, PLOT_FLOP_RATE}, 2e10, "20 GFLOP/s"},
         {{"", 1e9, 1e15, true, PLOT_FLOP_RATE}, 5e13, "50 TFLOP/s"},
         {{"", 0, 1e12, false, PLOT_FLOP_RATE}, 2e11, "0.2 TFLOP/s"},
-        {{"", 0, VIEW_PPM, false, PLOT_SHARE}, 500000, "50 %"},
-        {{"", 0, VIEW_PPM, false, PLOT_SHARE}, 1000000, "100 %"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char out[32];
@@ -212,8 +210,8 @@ static void no_two_ticks_are_written_alike(void **state) {
     (void)state;
     for (int round = 0; round < 3000; round++) {
         struct plot_axis axis = random_axis();
-        axis.unit = (uint8_t)random_between(PLOT_NUMBER, PLOT_SHARE);
-        if (axis.unit == PLOT_TIME || axis.unit == PLOT_FLOP_RATE || axis.unit == PLOT_SHARE)
+        axis.unit = (uint8_t)random_between(PLOT_NUMBER, PLOT_INTENSITY);
+        if (axis.unit == PLOT_TIME || axis.unit == PLOT_FLOP_RATE)
             if (axis.to < 1)
                 continue;
         // Six digits tell neighbours apart while the axis spans enough of its values.

@@ -62,7 +62,7 @@ static double random_on(const struct plot_axis *axis) {
 
 static struct plot_axis random_axis(const char *label) {
     struct plot_axis axis = {.is_log = random_between(0, 1),
-                             .unit = (uint8_t)random_between(PLOT_NUMBER, PLOT_SHARE)};
+                             .unit = (uint8_t)random_between(PLOT_NUMBER, PLOT_INTENSITY)};
     snprintf(axis.label, sizeof axis.label, "%s", label);
     double size = pow(10, random_between(-1, 12));
     axis.from = axis.is_log || random_between(0, 1) ? size : 0;
