@@ -1,7 +1,7 @@
-// Where the program's own files are: the bundled model, its policy, the lesson
-// schedules. Looked for in this order, the first folder that has the file wins:
-// $TOKENDRIP_ASSETS (then nowhere else), beside the executable (assets, ../assets,
-// ../share/tokendrip), and where it was built from. Nothing is opened here.
+// Finds the program's own files: the bundled model, its policy, the lesson schedules.
+// Searches $TOKENDRIP_ASSETS alone if it is set, else beside the executable (assets,
+// ../assets, ../share/tokendrip), then the installation folder; the first match wins.
+// Opens no file.
 #ifndef COMPUTE_BASE_ASSETS_H
 #define COMPUTE_BASE_ASSETS_H
 
@@ -10,16 +10,16 @@
 
 enum { ASSETS_PATH_BYTES = 4096 };
 
-// The full path of the asset `name` ("model/tokendrip.gguf"). False with `why`,
-// which lists where it looked.
+// Writes the full path of the asset `name` ("model/tokendrip.gguf"). On failure `why`
+// lists the folders searched.
 bool assets_find(char out[ASSETS_PATH_BYTES], const char *name, char why[256]);
 
-// The same, with the environment's word and the executable's folder given
-// (either may be NULL): what assets_find does, for tests.
+// The same search with the value of the variable and the executable's folder given, for
+// tests. NULL: either may be NULL.
 bool assets_find_in(char out[ASSETS_PATH_BYTES], const char *name, const char *environment,
                     const char *executable_folder, char why[256]);
 
-// What --run and --compare name: a file, or one of the program's own runs
+// Resolves what --run and --compare name: a file, or one of the program's own runs
 // ("cpu-amd-epyc-2-cores" is assets/runs/cpu-amd-epyc-2-cores.json). Returns `name` itself
 // or `out`; NULL stays NULL.
 const char *assets_run(char out[ASSETS_PATH_BYTES], const char *name);

@@ -1,7 +1,7 @@
-// JSON from outside, for the readers of schedules and run files: a file of
-// bounded size, syntax errors with file, line and column, and typed fields with
-// a range. Every reason names the file, the place and the field, and says what
-// was expected. It knows no format of its own.
+// Reads untrusted JSON for schedules, lessons and run files: files of bounded size,
+// syntax errors with file, line and column, and typed fields with a range. Every reason
+// names the file, the place and the field, and says what was expected. The formats
+// themselves are defined elsewhere.
 #ifndef COMPUTE_BASE_JSON_IN_H
 #define COMPUTE_BASE_JSON_IN_H
 
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// An object under reading and how to speak of it.
+// The object being read and its name in error messages.
 struct jsonin {
     const char *name;   // the file, for messages
     char where[32];     // "info", "passes[3]"; empty at the top
@@ -22,7 +22,7 @@ struct jsonin_range {
     int64_t least, most; // both included
 };
 
-// The whole file, or pipe, of at most `max_bytes`. Owner: the caller, free().
+// Reads a whole file or pipe of at most `max_bytes`. Owner: the caller, free().
 bool jsonin_read(char **text, size_t *bytes, const char *path, size_t max_bytes, char *why);
 
 // The value in `bytes` bytes at `json`; `first_line` is the line they begin at (1
@@ -30,7 +30,7 @@ bool jsonin_read(char **text, size_t *bytes, const char *path, size_t max_bytes,
 // Owner: the caller, json_decref. NULL with `why` on failure.
 json_t *jsonin_parse(const char *name, const char *json, size_t bytes, int first_line, char *why);
 
-// The end of a long file name, so that the reason after it is not cut off.
+// The end of a long file name, which leaves room for the reason after it.
 const char *jsonin_short(const char *name);
 
 // A field of `at`: false with `why` when it is missing, of another type or out of
@@ -45,7 +45,7 @@ bool jsonin_array(const struct jsonin *at, const char *key, struct jsonin_range 
 bool jsonin_value(const struct jsonin *at, const char *what, const json_t *value,
                   struct jsonin_range range, int64_t *out);
 
-// Moves into the object at `key`, or into item `index` of `array` called `name`.
+// Enters the object at `key`, or into item `index` of `array` called `name`.
 bool jsonin_enter(struct jsonin *out, const struct jsonin *at, const char *key);
 bool jsonin_enter_item(struct jsonin *out, const struct jsonin *at, const char *name,
                        const json_t *array, size_t index);

@@ -1,7 +1,7 @@
 // Writes JSON text into memory: commas, escapes and numbers are right by
-// construction, sizes are bounded, and a failure is kept until the end, so that
-// the calls in between need no checks. Our own, since jansson cannot write a
-// number with exactly three decimals.
+// construction, sizes are bounded, and a failure is reported at the end, so that
+// the calls in between need no checks. Written here because jansson cannot write
+// a number with exactly three decimals.
 #ifndef COMPUTE_BASE_JSON_OUT_H
 #define COMPUTE_BASE_JSON_OUT_H
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Zero with max_bytes set is a valid start.
+// Zero-initialise and set max_bytes.
 struct jsonout {
     size_t max_bytes; // of the finished text
     char *text;
@@ -29,7 +29,7 @@ void jsonout_us(struct jsonout *out, const char *key, int64_t value_ns);
 void jsonout_line(struct jsonout *out); // a line end, for people
 
 // The text, NUL-terminated after `bytes` bytes. Owner: the caller, free(). NULL
-// with `why` if something failed on the way; nothing is left to free then.
+// with `why` if any call failed; then there is nothing to free.
 char *jsonout_take(struct jsonout *out, size_t *bytes, char *why);
 
 #endif

@@ -1,5 +1,5 @@
-// Small arithmetic that everybody needs: the smaller, the larger, within bounds, and
-// parts per million. Typed by name, since C has no one word for all of them.
+// Minimum, maximum, clamping, parts per million and per cent. The type is part of the
+// name because C has no generic functions.
 #ifndef COMPUTE_BASE_NUM_H
 #define COMPUTE_BASE_NUM_H
 
@@ -23,7 +23,7 @@ static inline int64_t max_i64(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-// Within low .. high; where there is no room between them (high < low), `low`.
+// Limits to low .. high; if high < low, returns `low`.
 static inline int clamp_int(int value, int low, int high) {
     return max_int(low, min_int(value, high));
 }
@@ -40,8 +40,8 @@ static inline int clamp_ppm(int64_t ppm) {
     return (int)clamp_i64(ppm, 0, WHOLE_PPM);
 }
 
-// `part` of `whole`, rounded down, 0 .. WHOLE_PPM; 0 where either is nothing. A whole
-// above 9.2e12 gives up the last digits instead of overflowing.
+// `part` of `whole`, rounded down, 0 .. WHOLE_PPM; 0 if either is 0 or less. A whole
+// above 9.2e12 loses its last digits instead of overflowing.
 static inline int ppm_of(int64_t part, int64_t whole) {
     if (part <= 0 || whole <= 0)
         return 0;

@@ -1,7 +1,7 @@
-// A file that grows under another name and gets its own when it is whole. The part
-// lies beside its target, so that the rename is one step of the file system: who
-// looks at the target sees the old file or the new one, never half of one.
-// Never overwrites or removes a file that was there before, unless told to.
+// Writes a file under a temporary name and renames it when it is complete. The part
+// is beside its target, so the rename is atomic: a reader of the target sees the old
+// file or the new one, never half of one.
+// Overwrites or removes an existing file only if asked to.
 #ifndef COMPUTE_BASE_PARTFILE_H
 #define COMPUTE_BASE_PARTFILE_H
 
@@ -10,19 +10,19 @@
 
 enum { PARTFILE_PATH_BYTES = 4096 };
 
-// {.fd = -1}: none. Owner: the one who created it; ends in publish, keep or discard.
+// {.fd = -1}: none. Owner: the creator, who publishes, keeps or discards it.
 struct partfile {
     int fd; // -1 once closed
     char path[PARTFILE_PATH_BYTES];
 };
 
-// True if `path` can become a file: its folder is there and writable, it is no
-// folder or device itself, and it is free or may be replaced.
+// True if `path` can become a file: its folder exists and is writable, `path` is not a
+// folder or device, and it is free or may be replaced.
 bool partfile_check_target(const char *path, bool overwrite, char why[256]);
 
-// What to call a part. {"part", ".mp4"}: "film.mp4" grows in "film.part.mp4", or
-// "film.part2.mp4" and so on where that is taken (another recording, or what an
-// interrupted one left).
+// How to name a part. {"part", ".mp4"}: "film.mp4" grows in "film.part.mp4", or
+// "film.part2.mp4" and so on if that name is taken (by another recording, or by the
+// leftover of an interrupted one).
 struct partfile_name {
     const char *word, *ending;
 };
@@ -34,17 +34,17 @@ bool partfile_create(struct partfile *out, const char *path, struct partfile_nam
 bool partfile_create_folder(struct partfile *out, const char *path, const char *word,
                             char why[256]);
 
-// All bytes, or false with the system's reason.
+// Writes all bytes. On failure `why` holds the system's reason.
 bool partfile_write(const struct partfile *part, const void *data, size_t bytes, char why[256]);
 
-// Any file descriptor: goes on after signals, waits where it would block. 0 or errno.
+// For any file descriptor: resumes after signals, waits if it would block. 0 or errno.
 int partfile_write_fd(int fd, const void *data, size_t bytes);
 
-// Flushes to the disk, closes, renames to `path`. Without `overwrite` a file that
-// has appeared there meanwhile stays. False: the part stays, closed.
+// Flushes to the disk, closes and renames to `path`. Without `overwrite` a file that
+// has appeared there meanwhile is kept. On failure the closed part is kept.
 bool partfile_publish(struct partfile *part, const char *path, bool overwrite, char why[256]);
 
-// Renames, durably, a file or folder; see partfile_publish.
+// Renames a file or folder durably; see partfile_publish.
 bool partfile_rename(const char *from, const char *to, bool overwrite, char why[256]);
 
 // All in one: `path` holds `data` afterwards, or what it held before. Grows in

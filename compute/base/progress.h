@@ -1,6 +1,6 @@
-// One line on a terminal's standard error that says how far a long command is,
-// rewritten in place. Where standard error is no terminal (a log, a pipe) or the
-// user asked for quiet it stays silent, so that nothing counts in a log file.
+// One line on standard error, rewritten in place, that shows the progress of a long
+// command. Prints nothing if standard error is not a terminal (a log, a pipe) or the
+// user asked for quiet.
 #ifndef COMPUTE_BASE_PROGRESS_H
 #define COMPUTE_BASE_PROGRESS_H
 
@@ -17,7 +17,7 @@ struct progress progress_start(bool quiet);
 void progress_say(struct progress *progress, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-// Takes the line away, so that what is printed next stands alone.
+// Erases the line before other output.
 void progress_clear(struct progress *progress);
 
 #endif

@@ -1,8 +1,7 @@
-// Asked to stop: INT, TERM and HUP as a number that any loop can look at. One
-// thread waits for them in sigwait, so that no handler ever runs in the middle
-// of drawing or encoding. The first asks: whoever works finishes its file and
-// leaves. The second leaves at once. SIGPIPE is ignored: a reader that went away
-// is a failed write, with a message.
+// Turns INT, TERM and HUP into a flag that any loop can poll. One thread waits for
+// them in sigwait, so that no handler ever interrupts drawing or encoding. After the
+// first signal a command completes its file and exits; the second exits at once.
+// SIGPIPE is ignored: a write to a closed pipe fails and is reported as an error.
 #ifndef COMPUTE_BASE_SIGNALS_H
 #define COMPUTE_BASE_SIGNALS_H
 

@@ -1,7 +1,7 @@
-// UTF-8 and what Unicode says of characters: the one decoder, cutting without halves,
-// texts made safe to print, classes of characters and the boundaries of what a reader
-// takes for one character (UAX #29, from utf8proc). All texts here may hold anything,
-// NUL included; nothing is read past `bytes`.
+// UTF-8 and Unicode properties: decoding, cutting between characters, texts made safe to
+// print, classes of characters, and the boundaries of user-perceived characters (UAX #29,
+// from utf8proc). Texts may contain any bytes, NUL included; nothing is read past
+// `bytes`.
 #ifndef COMPUTE_BASE_UTF8_H
 #define COMPUTE_BASE_UTF8_H
 
@@ -9,12 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What stands for bytes that are no UTF-8.
+// Replaces bytes that are not UTF-8.
 enum { UTF8_REPLACEMENT = 0xFFFD };
 
 // Bytes of the well-formed sequence at the start of `text`, 1 to 4, and its code
 // point; 0 when there is none (stray, cut or overlong bytes, a surrogate, beyond
-// U+10FFFF) or `bytes` is 0, and *code is as it was then.
+// U+10FFFF) or `bytes` is 0; then *code is unchanged.
 size_t utf8_next(const char *text, size_t bytes, uint32_t *code);
 
 // The same where the code point doesn't matter.
@@ -34,13 +34,13 @@ static inline bool utf8_continues(char byte) {
 // Code points of a well-formed, NUL-terminated text.
 int utf8_count(const char *text);
 
-// `bytes`, or what of them lies within `limit` without half a character at the end.
+// The longest length up to `bytes` and `limit` that does not end inside a character.
 size_t utf8_cut(const char *text, size_t bytes, size_t limit);
 
-// Where the character begins that ends at `at`; 0 stays 0. Well-formed text only.
+// The start of the character that ends at `at`; 0 for 0. Well-formed text only.
 size_t utf8_before(const char *text, size_t at);
 
-// `text` for a message or a listing: control characters, bytes that are no UTF-8,
+// `text` for a message or a listing: control characters, bytes that are not UTF-8,
 // characters that show nothing or turn the direction of the line, and the backslash
 // become \xNN; what does not fit in `out_bytes` is cut between characters and ends in
 // "...". Always NUL-terminated.
@@ -52,10 +52,10 @@ bool utf8_is_control(uint32_t code);
 // U+2028 and U+2029: they end a line or a paragraph without being a control character.
 bool utf8_is_line_end(uint32_t code);
 
-// Spaces of any width and script, no tabs and no line ends.
+// Spaces of any width and script, but neither tabs nor line ends.
 bool utf8_is_space(uint32_t code);
 
-// Format characters: they show nothing and may turn the text around (U+00AD, U+200B,
+// Format characters: invisible, and some change the text direction (U+00AD, U+200B,
 // U+202E, U+FEFF). Not the joiners and selectors that belong to a character.
 bool utf8_is_invisible(uint32_t code);
 

@@ -9,7 +9,7 @@
 // lowest cost a token of any prompt measured, where it touches the dots from below.
 // Each lesson is then right where the dots lie on its line; above both, neither is.
 //
-// While points are still coming nothing is said of them but how many there are.
+// Until all points are measured the caption gives only their number.
 #include "app/picture/lab/parts.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ static int cheapest_of(const struct knee *knee) {
     return best;
 }
 
-// The run's own prefill, if it is of the prompt under the hand and has come.
+// The run's own prefill time if it is complete and has the prompt length asked for, or -1.
 static int64_t own_prefill_ns(const struct lab_seen *seen) {
     const struct run *run = seen->at->run;
     if (!lab_is_warm(run) || run->info.prompt_tokens != seen->prompt)
@@ -56,8 +56,7 @@ static void find_prompt(struct knee *knee) {
     int64_t own_ns = own_prefill_ns(knee->seen);
     double prompt = knee->seen->prompt;
     knee->is_measured = own_ns > 0;
-    // What lies beyond the points comes from the fit, and that is not fit to be asked
-    // before the last of them is there.
+    // Beyond the points only the fit gives a time, and it needs all of them.
     bool is_known = knee->is_measured || knee->is_whole || is_within(knee, prompt);
     if (prompt < 1 || !is_known)
         return;
@@ -111,7 +110,7 @@ static void put_axes(struct plot *plot, const struct knee *knee) {
         lab_range_add(&x, knee->prompt);
         lab_range_add(&y, knee->prompt_ns);
     }
-    // The flat line lies low; below it its label finds room.
+    // Leaves room for the label below the flat line.
     lab_range_add(&y, y.from / pow(y.to / y.from, 0.2));
     lab_axis(&plot->x, "prompt tokens", PLOT_NUMBER, true);
     lab_axis(&plot->y, "prefill time", PLOT_TIME, true);
@@ -130,7 +129,7 @@ static void put_lessons(struct plot *plot, const struct knee *knee) {
     double from = fmax(plot->x.from, plot->y.from / cost_ns);
     double to = fmin(plot->x.to, plot->y.to / cost_ns);
     lab_series(plot, PLOT_DOTTED, TONE_QUIET, "lesson 1: every token costs");
-    // Drawn from the right, so that its label stands at the left end, away from the fit's.
+    // Drawn from the right: the label is at the last point, away from the fit's label.
     lab_point(plot, to, fmin(to * cost_ns, plot->y.to));
     lab_point(plot, from, fmax(from * cost_ns, plot->y.from));
 }
@@ -173,8 +172,8 @@ static void put_fit(struct plot *plot, const struct knee *knee) {
 
 // --- What it says here ---
 
-// Why a short prompt takes what it takes. A pass over one token is a decode step, and
-// the roofs say how much of that is reading weights; on small models little of it is.
+// Why a short prompt takes its time. A pass over one token is a decode step, and the
+// roofs give the share of it spent reading weights; on small models that is little.
 static const char *floor_reason(const struct lab_seen *seen) {
     const struct floors *floors = seen->at->floors;
     bool is_reading = floors && floors->is_measured && floors->decode.is_read &&
@@ -182,8 +181,8 @@ static const char *floor_reason(const struct lab_seen *seen) {
     return is_reading ? ", mostly to read all weights" : "";
 }
 
-// How far the ring lies above the straight line, where the fit found that the points
-// leave it; 0 elsewhere.
+// How far the ring is above the straight line, as a share, beyond the length up to which
+// the line fits; 0 elsewhere.
 static double bend_at(const struct knee *knee) {
     const struct sweep_prefill_fit *fit = &knee->fit;
     if (!fit->has_slope || knee->prompt <= fit->longest_tokens)
@@ -265,7 +264,7 @@ void lab_put_knee(struct plot *plot, const struct lab_seen *seen) {
     put_axes(plot, &knee);
     lab_dots(plot, TONE_PREFILL, knee.points, knee.count, LOWEST_NS);
     if (knee.is_whole) {
-        put_lessons(plot, &knee); // first, so that theirs are the first labels to find room
+        put_lessons(plot, &knee); // first, so that their labels are placed first
         put_fit(plot, &knee);
     }
     if (knee.prompt > 0)

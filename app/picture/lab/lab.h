@@ -2,10 +2,9 @@
 // plots, the roofs, the map of who takes the time, with and without a cache. Pure: the
 // same source gives the same lab. Knows both compute/ and render/data/lab.h.
 //
-// Of a growing run nothing is told that comes after the moment, not even its length:
-// every prefix that reaches the moment gives the same lab. Of a finished run the figures
-// stand at once; only its lane is played. What is missing gives a plot's message, never
-// a number.
+// A growing run shows nothing that comes after the moment, not even its length: every
+// prefix that reaches the moment gives the same lab. A finished run shows its figures at
+// once; only its lane is played. A plot without data shows a message, never a number.
 #ifndef APP_PICTURE_LAB_LAB_H
 #define APP_PICTURE_LAB_LAB_H
 
@@ -15,7 +14,7 @@
 
 enum { LAB_PAGES = 3 }; // knee + roof, step + map, with and without a cache + the two runs
 
-// The page and the focus are the stage's; a page outside of the book is its nearest.
+// Fills `out` for the stage's page and focus; a page out of range becomes the nearest.
 void lab_fill(struct lab *out, const struct at_hand *at, const struct stage_state *stage);
 
 #endif

@@ -1,8 +1,8 @@
 // The lab's clock: the run shown and the run it is compared with, played side by side
 // on one linear scale. A run that grows has no end yet: its scale comes from the other
 // run or from the sweep, else from the moment itself, so that every prefix that
-// reaches the moment gives the same picture. A run compared with plays along, and
-// stands whole once the run shown is over.
+// reaches the moment gives the same picture. The other run plays along and is shown
+// whole once the run shown is over.
 #include "app/picture/lab/parts.h"
 #include "app/picture/scene/scene.h"
 #include "compute/base/num.h"
@@ -11,13 +11,13 @@
 
 // --- Scale ---
 
-// What the sweep expects of the lengths asked for; 0 = it cannot say.
+// The time the sweep predicts for the lengths asked for, 0 = unknown.
 static int64_t expected_ns(const struct lab_seen *seen) {
     int prompt = seen->asked_prompt, answer = seen->asked_answer;
     if (!seen->at->sweep || prompt < 1 || answer < 1 || lab_is_lesson(seen->at->run))
         return 0;
     int64_t prefill_ns = sweep_prefill_ns(seen->at->sweep, prompt);
-    // A step's time goes straight with the context, so the middle one is the mean.
+    // A step's time is linear in the context, so the middle step has the mean time.
     int64_t step_ns = sweep_step_ns(seen->at->sweep, prompt + (answer - 1) / 2.0);
     bool is_known = prefill_ns > 0 && (answer == 1 || step_ns > 0);
     double total_ns = (double)prefill_ns + (answer - 1.0) * (double)step_ns;
@@ -45,7 +45,7 @@ static void put_spans(struct lab_lane *lane, const struct run_moment *now, int64
         lane->spans[lane->span_count++] = scene_span(&span, whole_ns);
 }
 
-// Lengths stand before device and model, which may be long and are then cut.
+// Lengths come before device and model, which may be long and are then cut.
 static void put_label(struct lab_lane *lane, const struct run *run, const char *name) {
     const struct run_info *info = &run->info;
     struct figure lengths;
@@ -70,7 +70,7 @@ static void put_label(struct lab_lane *lane, const struct run *run, const char *
             model[0] ? SIGN_DOT : "", model);
 }
 
-// Of a growing run nothing that comes after the moment is told.
+// A growing run shows nothing that comes after the moment.
 static void put_value(struct lab_lane *lane, const struct run *run, int64_t t_ns) {
     const struct run_info *info = &run->info;
     bool has_first = lab_answers(run, t_ns) > 0;
@@ -92,9 +92,9 @@ static void put_lane(struct lab *lab, const struct run *run, const char *name, i
     put_spans(lane, &now, whole_ns);
 }
 
-// --- What stands beside the clock ---
+// --- The note beside the clock ---
 
-// "0.73 ms + 6 x 0.08 ms": the total of the run shown, as its own figures give it.
+// "0.73 ms + 6 x 0.08 ms": the total of the run shown in its own figures.
 static struct figure sum_of(const struct run *run) {
     struct figure out;
     int steps = run_answers_seen(run) - 1;
@@ -136,7 +136,7 @@ static void put_note(struct lab *lab, const struct lab_seen *seen) {
 
 void lab_put_lanes(struct lab *lab, const struct lab_seen *seen) {
     const struct run *run = seen->at->run, *kept = seen->at->kept;
-    // Units that a lesson made up have no place on a scale of measured time.
+    // Lesson units cannot share a scale with measured time.
     if (kept && (kept->mark_count == 0 || (run && !lab_has_one_clock(run, kept))))
         kept = NULL;
     int64_t whole_ns = scale_ns(seen, kept);

@@ -7,8 +7,8 @@
 
 enum { COLUMNS = 36, ROWS = 24 };
 
-// Typical uses, as examples to talk about: nobody's statistics. Their sizes stand in the
-// label; they are known to be examples from the caption.
+// Typical uses as examples, not statistics: the label gives their sizes, the caption calls
+// them examples.
 static const struct {
     const char *name;
     int prompt, answer;
@@ -36,7 +36,7 @@ static void put_axes(struct plot *plot, const struct lab_seen *seen) {
     plot->y.to = longest;
 }
 
-// False: there is a cell without an answer, where the sweep has nothing but zeros.
+// False if the sweep has no share for some cell because its times there are zero.
 static bool put_cells(struct plot *plot, const struct sweep *sweep) {
     bool is_whole = true;
     for (int row = 0; row < ROWS; row++) {
@@ -63,7 +63,7 @@ static void put_pins(struct plot *plot) {
     }
 }
 
-// The run's own share, if it is of these lengths: measured beats modelled.
+// The run's own decode share if it has these lengths, else -1: measured beats modelled.
 static double own_share(const struct lab_seen *seen, int prompt, int answer) {
     const struct run *run = seen->at->run;
     if (!lab_is_warm(run) || run->state != RUN_COMPLETE || run->info.prompt_tokens != prompt ||

@@ -59,7 +59,7 @@ static void put_lines(struct plot *plot, const struct backend_rates *rates) {
     lab_say(label, sizeof label, "%s: %s", rates->is_cached ? "reading, from cache" : "reading",
             figure_si(rates->read_bytes_s, "B/s").text);
     lab_series(plot, PLOT_LINE, TONE_QUIET, label);
-    // From the right: its label stands at the low end, where the other roof is far.
+    // From the right: the label is at the low end, far from the other roof.
     lab_point(plot, ridge, rates->matrix_flop_s);
     lab_point(plot, plot->x.from, plot->x.from * rates->read_bytes_s);
 }

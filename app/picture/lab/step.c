@@ -8,8 +8,8 @@ struct ring {
     bool is_measured;
 };
 
-// The answer under the hand: its steps see prompt .. prompt + N - 2 tokens, the middle
-// one is the mean of a straight line.
+// The answer asked for: its steps read prompt .. prompt + N - 2 tokens; on a straight line
+// the middle step has the mean time.
 static struct ring ring_of(const struct lab_seen *seen, bool is_whole) {
     const struct sweep *sweep = seen->at->sweep;
     const struct run *run = seen->at->run;

@@ -1,10 +1,10 @@
 // Two plots of when each token came: the same answer with and without a KV cache, and
 // the run shown against the one it is compared with. Both runs of a plot were measured
-// (or both are of one lesson), both stand on one linear scale that begins at 0. Of a
-// growing run only what has come by the moment is shown.
+// (or both are of one lesson), and both share a linear scale from 0. A growing run shows
+// only the tokens measured by the moment.
 #include "app/picture/lab/parts.h"
 
-// Two series and some to spare; of longer answers every n-th token stands for its n.
+// Two series fit with some to spare; longer answers show every n-th token.
 enum { SERIES_POINTS = 120 };
 
 struct answer {
@@ -58,7 +58,7 @@ static int first_difference(const struct answer *a, const struct answer *b, int 
     return -1;
 }
 
-// Whether all that was computed again lies where a longer pass costs no more.
+// True if every recomputed pass is left of the knee, where a longer pass costs no more.
 static bool is_all_flat(const struct lab_seen *seen, int context) {
     struct sweep_prefill_fit fit;
     if (!seen->at->sweep || seen->at->is_sweeping)
@@ -68,7 +68,7 @@ static bool is_all_flat(const struct lab_seen *seen, int context) {
 }
 
 static const char *why_alike(const struct lab_seen *seen, double ratio, int context) {
-    static const double alike = 1.1; // closer than that no eye tells them apart
+    static const double alike = 1.1; // closer ratios look equal on the plot
     if (ratio >= alike || ratio <= 1 / alike)
         return "";
     return is_all_flat(seen, context) ? " Left of the knee a longer pass is no slower."
