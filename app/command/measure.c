@@ -27,7 +27,7 @@ static const struct {
 };
 enum { FIGURES = sizeof figures / sizeof figures[0], FIRST_IN_JSON = 3 };
 
-static const struct measure_spread *spread_of(const struct measure_result *result, int figure) {
+static const struct spread *spread_of(const struct measure_result *result, int figure) {
     return (const void *)((const char *)result + figures[figure].offset);
 }
 
@@ -53,7 +53,7 @@ static void print_head(FILE *out, const struct measure_result *result) {
 }
 
 static void print_figure(FILE *out, const struct measure_result *result, int figure) {
-    const struct measure_spread *spread = spread_of(result, figure);
+    const struct spread *spread = spread_of(result, figure);
     fprintf(out, "%-8s", figures[figure].name);
     if (spread->count == 0)
         fprintf(out, "%11s%-30s", "", "not measured");
@@ -82,12 +82,12 @@ static void print_cold(FILE *out, const struct run *cold) {
     fputc('\n', out);
 }
 
-static void print_floor(FILE *out, const char *name, const struct floors_phase *phase) {
-    fprintf(out, "%-8s%11.3f%9s%11.2f%11.2f  %s\n", name, ms_of(phase->floor_ns), "",
+static void print_bound(FILE *out, const char *name, const struct roofline_phase *phase) {
+    fprintf(out, "%-8s%11.3f%9s%11.2f%11.2f  %s\n", name, ms_of(phase->bound_ns), "",
             phase->bytes / 1e6, phase->flop / 1e6, phase->is_read ? "reading" : "multiplying");
 }
 
-static void print_share(FILE *out, const char *name, const struct floors_phase *phase) {
+static void print_share(FILE *out, const char *name, const struct roofline_phase *phase) {
     if (phase->share < 0)
         fprintf(out, "%s not measured", name);
     else
@@ -95,18 +95,18 @@ static void print_share(FILE *out, const char *name, const struct floors_phase *
 }
 
 // The best this device could do, and how near the run came to it.
-static void print_floors(FILE *out, const struct floors *floors) {
-    if (!floors->is_measured)
+static void print_roofline(FILE *out, const struct roofline *roofline) {
+    if (!roofline->is_measured)
         return;
     fprintf(out, "%-8s%11s%9s%11s%11s  %s\n", "floor", "ms", "", "MB read", "MFLOP", "bound by");
-    print_floor(out, "prefill", &floors->prefill);
-    print_floor(out, "step", &floors->decode);
-    print_share(out, "share of the floor reached: prefill", &floors->prefill);
-    print_share(out, ", step", &floors->decode);
+    print_bound(out, "prefill", &roofline->prefill);
+    print_bound(out, "step", &roofline->decode);
+    print_share(out, "share of the floor reached: prefill", &roofline->prefill);
+    print_share(out, ", step", &roofline->decode);
     fprintf(out, "\nthis device: reads %.1f GB/s from %s, multiplies at %.1f GFLOP/s\n\n",
-            floors->rates.read_bytes_s / 1e9,
-            floors->rates.is_cached ? "its cache (the weights fit there)" : "memory",
-            floors->rates.matrix_flop_s / 1e9);
+            roofline->rates.read_bytes_s / 1e9,
+            roofline->rates.is_cached ? "its cache (the weights fit there)" : "memory",
+            roofline->rates.matrix_flop_s / 1e9);
 }
 
 static void print_figures(FILE *out, const struct measure_result *result) {
@@ -115,7 +115,7 @@ static void print_figures(FILE *out, const struct measure_result *result) {
     for (int i = 0; i < FIGURES; i++)
         print_figure(out, result, i);
     fputc('\n', out);
-    print_floors(out, &result->floors);
+    print_roofline(out, &result->roofline);
     print_cold(out, result->cold);
     fprintf(out, "warm-up: %s\n",
             result->settled ? "two medians agreed within 2 %"
@@ -135,8 +135,8 @@ void measure_print_table(FILE *out, const struct measured *measured) {
     print_figures(out, &measured->result);
     if (measured->sweep.prefill_count > 0)
         measure_sweep_print(out, &measured->sweep);
-    if (measured->observer.count > 0)
-        observer_print(out, &measured->observer);
+    if (measured->overhead.count > 0)
+        overhead_print(out, &measured->overhead);
 }
 
 void measure_print_answer(FILE *out, const struct run *run) {
@@ -160,7 +160,7 @@ void measure_print_answer(FILE *out, const struct run *run) {
 
 // --- For programs ---
 
-static json_t *spread_json(const struct measure_spread *spread) {
+static json_t *spread_json(const struct spread *spread) {
     if (spread->count == 0)
         return json_pack("{s:n,s:n,s:n}", "median", "p10", "p90");
     return json_pack("{s:f,s:f,s:f}", "median", ms_of(spread->median_ns), "p10",
@@ -171,11 +171,11 @@ static json_t *share_json(double share) {
     return share < 0 ? json_null() : json_real(share);
 }
 
-static json_t *floor_json(const struct floors *floors) {
-    return json_pack("{s:f,s:f,s:o,s:o}", "read_gb_s", floors->rates.read_bytes_s / 1e9,
-                     "matrix_gflop_s", floors->rates.matrix_flop_s / 1e9, "prefill_share",
-                     share_json(floors->prefill.share), "decode_share",
-                     share_json(floors->decode.share));
+static json_t *roofline_json(const struct roofline *roofline) {
+    return json_pack("{s:f,s:f,s:o,s:o}", "read_gb_s", roofline->rates.read_bytes_s / 1e9,
+                     "matrix_gflop_s", roofline->rates.matrix_flop_s / 1e9, "prefill_share",
+                     share_json(roofline->prefill.share), "decode_share",
+                     share_json(roofline->decode.share));
 }
 
 static json_t *run_json(const struct measure_result *result) {
@@ -196,8 +196,8 @@ static bool add_figures(json_t *object, const struct measure_result *result) {
         ok = json_object_set_new(object, figures[figure].json,
                                  spread_json(spread_of(result, figure))) == 0;
     }
-    if (ok && result->floors.is_measured)
-        ok = json_object_set_new(object, "floor", floor_json(&result->floors)) == 0;
+    if (ok && result->roofline.is_measured)
+        ok = json_object_set_new(object, "floor", roofline_json(&result->roofline)) == 0;
     return ok;
 }
 
@@ -206,8 +206,8 @@ bool measure_print_json(FILE *out, const struct measured *measured) {
     bool ok = add_figures(object, &measured->result);
     if (ok && measured->sweep.prefill_count > 0)
         ok = measure_sweep_add_json(object, &measured->sweep);
-    if (ok && measured->observer.count > 0)
-        ok = observer_add_json(object, &measured->observer);
+    if (ok && measured->overhead.count > 0)
+        ok = overhead_add_json(object, &measured->overhead);
     // 15 digits: exact nanoseconds in milliseconds up to 10^9 ms.
     ok = ok && json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 &&
          fputc('\n', out) != EOF;
@@ -243,7 +243,7 @@ static void print_tail(FILE *out, const struct run_info *info) {
 
 static void print_csv_figure(FILE *out, const struct measure_result *result, int figure) {
     const struct run_info *info = &result->shown->info;
-    const struct measure_spread *spread = spread_of(result, figure);
+    const struct spread *spread = spread_of(result, figure);
     fprintf(out, "%s,", figures[figure].json);
     if (spread->count == 0)
         fprintf(out, ",,,0");
@@ -319,7 +319,8 @@ static bool check_target(const char *path, char *why) {
 }
 
 static bool save(const char *path, const struct measured *measured, char *why) {
-    struct runfile_extras extras = {.sweep = measured->sweep, .floors = measured->result.floors};
+    struct runfile_extras extras = {.sweep = measured->sweep,
+                                    .roofline = measured->result.roofline};
     return runfile_save_with(path, measured->result.shown, &extras, why);
 }
 
@@ -352,7 +353,7 @@ static bool measure_on(struct measured *out, struct source *source, const struct
     bool words_only = wants_words_only(options);
     struct engine_request request =
         source_request(source, &options->request, words_only ? 1 : SOURCE_MEASURE_REPEATS);
-    request.wants_floors = !options->text_only;
+    request.wants_roofline = !options->text_only;
     if (!source_measure(&out->result, source, &request, why))
         return false;
     return words_only || !options->is_sweep ||
@@ -365,8 +366,8 @@ static bool measure_all(struct measured *out, const struct options *options, cha
     bool ok = source_open(&source, &options->request, BACKEND_MARKS_ALL, &progress, why) &&
               measure_on(out, &source, options, why);
     source_close(&source);
-    if (ok && options->is_observer && !wants_words_only(options))
-        ok = observer_measure(&out->observer, &options->request, &progress, why);
+    if (ok && options->is_overhead && !wants_words_only(options))
+        ok = overhead_measure(&out->overhead, &options->request, &progress, why);
     progress_clear(&progress);
     return ok;
 }

@@ -4,16 +4,16 @@
 #ifndef APP_COMMAND_MEASURE_H
 #define APP_COMMAND_MEASURE_H
 
-#include "app/command/observer.h"
+#include "app/command/overhead.h"
 #include "app/options/options.h"
+#include "compute/analysis/sweep.h"
 #include "compute/measure/measure.h"
-#include "compute/measure/sweep.h"
 
 // What one `measure` command found.
 struct measured {
     struct measure_result result;
     struct sweep sweep;       // no points = none was asked for
-    struct observer observer; // count 0 = not asked for
+    struct overhead overhead; // count 0 = not asked for
 };
 
 // The tables, for people.
@@ -23,7 +23,7 @@ void measure_print_table(FILE *out, const struct measured *measured);
 // type, prompt_tokens, answer_tokens, repeats, date}, "prefill_ms":{median, p10,
 // p90}, "step_ms", "ttft_ms", "tpot_ms", "e2e_ms"}, and where floors were measured
 // "floor":{read_gb_s, matrix_gflop_s, prefill_share, decode_share}; with a sweep what
-// measure_sweep.h adds, with --observer what observer.h adds. Milliseconds as numbers,
+// measure_sweep.h adds, with --observer what overhead.h adds. Milliseconds as numbers,
 // exact to the nanosecond. False: no memory.
 bool measure_print_json(FILE *out, const struct measured *measured);
 

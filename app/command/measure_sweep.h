@@ -5,7 +5,7 @@
 #define APP_COMMAND_MEASURE_SWEEP_H
 
 #include "app/runs/source.h"
-#include "compute/measure/sweep.h"
+#include "compute/analysis/sweep.h"
 #include "compute/run/run.h"
 
 #include <jansson.h>

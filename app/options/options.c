@@ -124,7 +124,7 @@ static const struct option_row rows[] = {
      .value = "RUN"},
     {"text", OPTION_FLAG, MEASURE, FIELD(text_only), .help = "the answer's words alone"},
     {"sweep", OPTION_FLAG, MEASURE, FIELD(is_sweep), .help = "prefill by length, step by context"},
-    {"observer", OPTION_FLAG, MEASURE, FIELD(is_observer), .help = "what the marks cost a step"},
+    {"observer", OPTION_FLAG, MEASURE, FIELD(is_overhead), .help = "what the marks cost a step"},
     {"quiet", OPTION_FLAG, RECORD | MEASURE | DESCRIBE, FIELD(is_quiet),
      .help = "no progress, no closing line"},
 };

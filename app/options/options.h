@@ -75,7 +75,7 @@ struct options {
     const char *json_path, *csv_path, *save_path; // "-" = stdout for json, csv
     bool text_only;
     bool is_sweep;    // also over prompt lengths and contexts
-    bool is_observer; // also what marks cost a step
+    bool is_overhead; // also what marks cost a step
 };
 
 // Parses argv; texts in `out` point into it. False with `why` (one line: what was wrong, what

@@ -49,14 +49,14 @@ bool labwork_keep(struct labwork *work, const struct run *run, char why[256]) {
 void labwork_take(struct labwork *work, const struct runfile_extras *extras) {
     const struct sweep *sweep = &extras->sweep;
     work->sweep = *sweep;
-    work->floors = extras->floors;
+    work->roofline = extras->roofline;
     work->is_sweep_whole = sweep->prefill_count > 0;
     if (work->is_sweep_whole)
         work->longest = sweep->prefill[sweep->prefill_count - 1].tokens;
 }
 
 unsigned labwork_wants(int page) {
-    static const unsigned pages[] = {LABWORK_FLOORS | LABWORK_SWEEP, LABWORK_SWEEP,
+    static const unsigned pages[] = {LABWORK_ROOFLINE | LABWORK_SWEEP, LABWORK_SWEEP,
                                      LABWORK_UNCACHED | LABWORK_SWEEP};
     return page >= 0 && page < (int)(sizeof pages / sizeof pages[0]) ? pages[page] : 0;
 }
@@ -71,26 +71,26 @@ static int longest_prompt(const struct source *source) {
 // Starts the same answer again: for the device's rates, or without a KV cache.
 static bool start_answer(struct source *source, const struct run_request *request, unsigned bit,
                          char *why) {
-    bool is_floors = bit == LABWORK_FLOORS;
+    bool is_roofline = bit == LABWORK_ROOFLINE;
     struct engine_request wanted =
-        source_request(source, request, is_floors ? MEASURE_MIN_REPEATS : UNCACHED_REPEATS);
-    wanted.budget_ns = is_floors ? FLOORS_BUDGET_NS : UNCACHED_BUDGET_NS;
-    wanted.wants_floors = is_floors;
-    wanted.without_cache = !is_floors;
+        source_request(source, request, is_roofline ? MEASURE_MIN_REPEATS : UNCACHED_REPEATS);
+    wanted.budget_ns = is_roofline ? FLOORS_BUDGET_NS : UNCACHED_BUDGET_NS;
+    wanted.wants_roofline = is_roofline;
+    wanted.without_cache = !is_roofline;
     return engine_start(source->engine, &wanted, why);
 }
 
 static unsigned missing(const struct labwork *work) {
     unsigned bits = 0;
     bits |= work->is_sweep_whole ? 0u : LABWORK_SWEEP;
-    bits |= work->floors.is_measured ? 0u : LABWORK_FLOORS;
+    bits |= work->roofline.is_measured ? 0u : LABWORK_ROOFLINE;
     bits |= work->uncached ? 0u : LABWORK_UNCACHED;
     return bits & ~work->given_up;
 }
 
 void labwork_start(struct labwork *work, struct source *source, const struct run_request *request,
                    unsigned wants) {
-    static const unsigned order[] = {LABWORK_FLOORS, LABWORK_UNCACHED, LABWORK_SWEEP};
+    static const unsigned order[] = {LABWORK_ROOFLINE, LABWORK_UNCACHED, LABWORK_SWEEP};
     wants &= missing(work);
     for (size_t i = 0; i < sizeof order / sizeof order[0] && !work->doing; i++) {
         if (!(wants & order[i]))
@@ -111,10 +111,10 @@ static void take_measured(struct labwork *work, struct source *source) {
     struct measure_result result;
     if (!engine_take(source->engine, &result))
         return;
-    if (work->doing == LABWORK_FLOORS)
-        work->floors = result.floors;
-    if (work->doing == LABWORK_FLOORS && !result.floors.is_measured)
-        work->given_up |= LABWORK_FLOORS;
+    if (work->doing == LABWORK_ROOFLINE)
+        work->roofline = result.roofline;
+    if (work->doing == LABWORK_ROOFLINE && !result.roofline.is_measured)
+        work->given_up |= LABWORK_ROOFLINE;
     if (work->doing == LABWORK_UNCACHED) {
         run_destroy(work->uncached);
         work->uncached = result.shown;
@@ -150,18 +150,18 @@ bool labwork_poll(struct labwork *work, struct source *source) {
 }
 
 void labwork_fit(struct labwork *work, const struct model_shape *shape, const struct run *run) {
-    struct backend_rates rates = work->floors.rates;
-    if (!work->floors.is_measured || !shape)
+    struct device_rates rates = work->roofline.rates;
+    if (!work->roofline.is_measured || !shape)
         return;
-    floors_of(&work->floors, shape, run, &rates, run_prefill_ns(run), run_tpot_ns(run));
+    roofline_of(&work->roofline, shape, run, &rates, run_prefill_ns(run), run_tpot_ns(run));
 }
 
 struct at_hand labwork_at_hand(const struct labwork *work, const struct run *run,
                                const struct lesson *lesson, bool has_engine) {
     bool has_clock = run && run->info.origin != RUN_LESSON;
     // A file's rates are those of its own measured run, an engine's those of any.
-    bool has_floors =
-        work->floors.is_measured && run && (has_engine || run->info.origin == RUN_MEASURED);
+    bool has_roofline =
+        work->roofline.is_measured && run && (has_engine || run->info.origin == RUN_MEASURED);
     bool is_open = !work->is_sweep_whole && !(work->given_up & LABWORK_SWEEP);
     return (struct at_hand){
         .run = run,
@@ -171,7 +171,7 @@ struct at_hand labwork_at_hand(const struct labwork *work, const struct run *run
         .is_sweeping = has_clock && has_engine && is_open,
         .longest_sweep = work->longest,
         .trouble = work->trouble[0] ? work->trouble : NULL,
-        .floors = has_floors ? &work->floors : NULL,
+        .roofline = has_roofline ? &work->roofline : NULL,
         .uncached = has_clock ? work->uncached : NULL,
         .kept = work->kept,
         .kept_name = work->kept_name,

@@ -7,23 +7,23 @@
 
 #include "app/runs/source.h"
 #include "app/state/at_hand.h"
+#include "compute/analysis/sweep.h"
 #include "compute/engine/engine.h"
-#include "compute/measure/sweep.h"
 
 enum {
     LABWORK_SWEEP = 1 << 0,
-    LABWORK_FLOORS = 1 << 1,
+    LABWORK_ROOFLINE = 1 << 1,
     LABWORK_UNCACHED = 1 << 2,
 };
 
 struct labwork {
-    struct sweep sweep;   // points so far
-    bool is_sweep_whole;  // all of them
-    struct floors floors; // is_measured: the device's rates, and what they mean for the run
-                          // shown, see labwork_fit
-    int longest;          // the longest prompt of the sweep
-    struct run *uncached; // owned; NULL = not measured for this run
-    struct run *kept;     // owned; NULL = none
+    struct sweep sweep;       // points so far
+    bool is_sweep_whole;      // all of them
+    struct roofline roofline; // is_measured: the device's rates, and what they mean for the run
+                              // shown, see labwork_fit
+    int longest;              // the longest prompt of the sweep
+    struct run *uncached;     // owned; NULL = not measured for this run
+    struct run *kept;         // owned; NULL = none
     char kept_name[96];
     unsigned doing;    // LABWORK_ bit of what the engine measures now, 0 = nothing
     unsigned given_up; // what failed; `trouble` says why

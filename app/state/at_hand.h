@@ -21,14 +21,14 @@ struct at_hand {
     const struct run *before;           // the run before the last new lengths, NULL = none
 
     // Measured beside the run.
-    const struct sweep *sweep;   // NULL or without points: being measured, or none
-    bool is_sweeping;            // more of its points are still to come
-    int longest_sweep;           // its longest prompt, 0 = longest_prompt
-    const char *trouble;         // why there is no sweep, or NULL
-    const struct floors *floors; // of this run; NULL = not measured
-    const struct run *uncached;  // the same answer without a KV cache, NULL = not measured
-    const struct run *kept;      // the run to compare with, NULL = none
-    const char *kept_name;       // its file's name; NULL = "kept"
+    const struct sweep *sweep;       // NULL or without points: being measured, or none
+    bool is_sweeping;                // more of its points are still to come
+    int longest_sweep;               // its longest prompt, 0 = longest_prompt
+    const char *trouble;             // why there is no sweep, or NULL
+    const struct roofline *roofline; // of this run; NULL = not measured
+    const struct run *uncached;      // the same answer without a KV cache, NULL = not measured
+    const struct run *kept;          // the run to compare with, NULL = none
+    const char *kept_name;           // its file's name; NULL = "kept"
 
     // The prompt being edited.
     const struct editor *editor;    // NULL = an empty field

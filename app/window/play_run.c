@@ -71,7 +71,7 @@ static unsigned wants_of(const struct stage_state *stage) {
         return 0;
     if (stage->mode == MODE_LAB)
         return labwork_wants(stage->page);
-    return stage->side == SIDE_WHY ? LABWORK_FLOORS : 0;
+    return stage->side == SIDE_WHY ? LABWORK_ROOFLINE : 0;
 }
 
 void player_poll(struct player *player, int64_t wall_ns) {

@@ -8,6 +8,7 @@
 #ifndef COMPUTE_BACKEND_BACKEND_H
 #define COMPUTE_BACKEND_BACKEND_H
 
+#include "compute/analysis/rates.h"
 #include "compute/model/model.h"
 
 enum { BACKEND_ABI = 2, BACKEND_PREFILL_CHUNK = 2048 };
@@ -51,14 +52,6 @@ struct backend_pass {
     void *context;               // of the two
 };
 
-// What a device could reach at best; floors of measured times follow (floors.h).
-struct backend_rates {
-    double read_bytes_s;  // memory read by all threads or blocks, best of several
-    double matrix_flop_s; // multiplications plus additions of a large matrix product
-    bool is_cached;       // the working set fits the last-level cache, and read_bytes_s
-                          // is the rate of that
-};
-
 struct backend_state;
 
 struct backend {
@@ -97,7 +90,7 @@ struct backend {
     // Measures the device, in at most a second. working_set_bytes: what a decode step
     // reads. NULL: this backend cannot. The cache keeps its tokens.
     bool (*measure_rates)(struct backend_state *state, size_t working_set_bytes,
-                          struct backend_rates *out, char *why);
+                          struct device_rates *out, char *why);
 };
 
 extern const struct backend backend_cpu; // compute/cpu/

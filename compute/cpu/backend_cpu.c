@@ -619,7 +619,7 @@ static void fill_info(const struct backend_state *s, struct run_info *info) {
 }
 
 static bool measure_rates(struct backend_state *s, size_t working_set_bytes,
-                          struct backend_rates *out, char *why) {
+                          struct device_rates *out, char *why) {
     return rates_measure(out, s->threads, s->kernels, working_set_bytes, why);
 }
 

@@ -101,7 +101,7 @@ static void read_part(void *context, int member) {
             r->kernels->read_all(r->buffer + (size_t)member * r->floats, r->floats);
 }
 
-static size_t buffer_bytes(const struct backend_rates *rates, size_t working_set_bytes,
+static size_t buffer_bytes(const struct device_rates *rates, size_t working_set_bytes,
                            size_t cache_bytes) {
     if (rates->is_cached)
         return working_set_bytes;
@@ -112,7 +112,7 @@ static size_t buffer_bytes(const struct backend_rates *rates, size_t working_set
     return bytes < half_free ? bytes : half_free;
 }
 
-static bool measure_reading(struct backend_rates *out, struct reading *r, struct threads *threads,
+static bool measure_reading(struct device_rates *out, struct reading *r, struct threads *threads,
                             size_t bytes, char *why) {
     size_t members = (size_t)r->members;
     r->floats = bytes / sizeof(float) / members / UNIT_FLOATS * UNIT_FLOATS;
@@ -190,7 +190,7 @@ static void multiply(void *context, int member) {
         });
 }
 
-static bool measure_multiplying(struct backend_rates *out, struct multiplying *m,
+static bool measure_multiplying(struct device_rates *out, struct multiplying *m,
                                 struct threads *threads, char *why) {
     size_t members = (size_t)m->members;
     m->memory = aligned_alloc(LINE_BYTES, members * OWN_FLOATS * sizeof(float));
@@ -203,11 +203,11 @@ static bool measure_multiplying(struct backend_rates *out, struct multiplying *m
     return true;
 }
 
-bool rates_measure(struct backend_rates *out, struct threads *threads,
-                   const struct kernels *kernels, size_t working_set_bytes, char *why) {
+bool rates_measure(struct device_rates *out, struct threads *threads, const struct kernels *kernels,
+                   size_t working_set_bytes, char *why) {
     size_t cache_bytes = rates_cache_bytes("");
     int members = threads_count(threads);
-    *out = (struct backend_rates){.is_cached = working_set_bytes <= cache_bytes};
+    *out = (struct device_rates){.is_cached = working_set_bytes <= cache_bytes};
     struct reading reading = {.kernels = kernels, .members = members};
     struct multiplying multiplying = {.kernels = kernels, .members = members};
     return measure_reading(out, &reading, threads,

@@ -1,6 +1,6 @@
 // What this machine could reach at best with the backend's own threads and kernels:
 // bytes read in a second, multiplications and additions in a second. Floors of
-// measured times follow from them (floors.h). Takes and gives back its own memory.
+// measured times follow from them (roofline.h). Takes and gives back its own memory.
 #ifndef COMPUTE_CPU_RATES_H
 #define COMPUTE_CPU_RATES_H
 
@@ -9,8 +9,8 @@
 #include "compute/cpu/threads.h"
 
 // See backend.h, measure_rates.
-bool rates_measure(struct backend_rates *out, struct threads *threads,
-                   const struct kernels *kernels, size_t working_set_bytes, char *why);
+bool rates_measure(struct device_rates *out, struct threads *threads, const struct kernels *kernels,
+                   size_t working_set_bytes, char *why);
 
 // Bytes of the largest cache that a processor has, as the system gives it; 0 =
 // unknown. `root` is put before "/sys": "" is this machine.

@@ -128,7 +128,7 @@ static void fill(struct bench *b, size_t dim) {
     launch_make(args, b->stream);
 }
 
-static bool measure(struct backend_rates *out, struct bench *b, size_t read_bytes, size_t dim,
+static bool measure(struct device_rates *out, struct bench *b, size_t read_bytes, size_t dim,
                     char *why) {
     double read_ns, product_ns;
     fill(b, dim);
@@ -141,7 +141,7 @@ static bool measure(struct backend_rates *out, struct bench *b, size_t read_byte
     return true;
 }
 
-bool rates_measure(struct backend_rates *out, struct gemm *gemm, cudaStream_t stream,
+bool rates_measure(struct device_rates *out, struct gemm *gemm, cudaStream_t stream,
                    size_t working_set_bytes, char *why) {
     size_t free_bytes = 0, total_bytes = 0, dim = PRODUCT_DIM;
     size_t read_bytes = working_set_bytes < MOST_BYTES ? working_set_bytes : (size_t)MOST_BYTES;

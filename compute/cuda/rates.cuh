@@ -10,7 +10,7 @@ extern "C" {
 
 // Takes memory of its own for a moment. On false with `why` the stream is still good
 // unless the device is lost.
-bool rates_measure(struct backend_rates *out, struct gemm *gemm, cudaStream_t stream,
+bool rates_measure(struct device_rates *out, struct gemm *gemm, cudaStream_t stream,
                    size_t working_set_bytes, char *why);
 
 #endif

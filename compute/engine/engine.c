@@ -192,16 +192,16 @@ static void finish(struct engine *engine, enum generate_end end, bool has_result
 }
 
 // After the repeats, so that what it does to caches and clocks disturbs none.
-static bool measure_floors(struct engine *engine, char *why) {
+static bool measure_roofline(struct engine *engine, char *why) {
     struct measure_result *work = &engine->work;
-    struct backend_rates rates;
+    struct device_rates rates;
     if (!engine->backend->measure_rates)
         return true;
-    size_t step_bytes = (size_t)floors_step_bytes(work->shown);
+    size_t step_bytes = (size_t)roofline_step_bytes(work->shown);
     if (!engine->backend->measure_rates(engine->state, step_bytes, &rates, why))
         return false;
-    floors_of(&work->floors, &engine->model->shape, work->shown, &rates, work->prefill.median_ns,
-              work->step.median_ns);
+    roofline_of(&work->roofline, &engine->model->shape, work->shown, &rates,
+                work->prefill.median_ns, work->step.median_ns);
     return true;
 }
 
@@ -230,8 +230,8 @@ static void work_on(struct engine *engine, const struct engine_request *request)
                                         why);
     if (engine->work.prefill_checked)
         remember_check(engine, request);
-    bool has_floors = request->wants_floors && !request->without_cache;
-    if (end == GENERATE_DONE && has_floors && !measure_floors(engine, why))
+    bool has_roofline = request->wants_roofline && !request->without_cache;
+    if (end == GENERATE_DONE && has_roofline && !measure_roofline(engine, why))
         end = GENERATE_FAILED;
     finish(engine, end, true, why);
 }

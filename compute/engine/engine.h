@@ -5,9 +5,9 @@
 #ifndef COMPUTE_ENGINE_ENGINE_H
 #define COMPUTE_ENGINE_ENGINE_H
 
+#include "compute/analysis/sweep.h"
 #include "compute/backend/backend.h"
 #include "compute/measure/measure.h"
-#include "compute/measure/sweep.h"
 #include "compute/model/gguf.h"
 #include "compute/model/tokenizer.h"
 #include "compute/run/run.h"
@@ -44,13 +44,13 @@ struct engine_request {
     int answer_limit;  // used when answer_tokens is 0, >= 1; cut to what fits
     float temperature, top_p_unit;
     uint64_t seed;
-    int repeats;       // warm repeats that count, 1 .. MEASURE_MAX_REPEATS
-    int64_t budget_ns; // soft limit for warm-up and repeats together; at least
-                       // 3 repeats are made whatever it says
-    int64_t settle_ns; // rest before the first run, for a window that has just opened
-    int64_t pause_ns;  // rest between two runs, so that a window gets its turn
-    bool wants_floors; // measure the device's rates too, after the repeats (<= 1 s);
-                       // not of answers without a cache
+    int repeats;         // warm repeats that count, 1 .. MEASURE_MAX_REPEATS
+    int64_t budget_ns;   // soft limit for warm-up and repeats together; at least
+                         // 3 repeats are made whatever it says
+    int64_t settle_ns;   // rest before the first run, for a window that has just opened
+    int64_t pause_ns;    // rest between two runs, so that a window gets its turn
+    bool wants_roofline; // measure the device's rates too, after the repeats (<= 1 s);
+                         // not of answers without a cache
     // The same answer with everything computed again for every token, really measured
     // (see generate.h); at least one repeat is made whatever the budget says.
     bool without_cache;

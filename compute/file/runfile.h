@@ -23,7 +23,7 @@
 //   "sweep"    optional, what was measured besides the run (sweep.h): {"prefill":
 //              [{"tokens":1,"median_ns":...,"p10_ns":...,"p90_ns":...,"count":5}, ...],
 //              "step":[...]}
-//   "floors"   optional (floors.h): {"read_bytes_s":...,"matrix_flop_s":...,
+//   "floors"   optional (roofline.h): {"read_bytes_s":...,"matrix_flop_s":...,
 //              "is_cached":false,"prefill":{"bytes":...,"flop":...,"floor_ns":...,
 //              "share_ppm":...,"is_read":false},"decode":{...}}; rounded to integers,
 //              "share_ppm" -1 where it was not measured
@@ -33,8 +33,8 @@
 #ifndef COMPUTE_FILE_RUNFILE_H
 #define COMPUTE_FILE_RUNFILE_H
 
-#include "compute/measure/floors.h"
-#include "compute/measure/sweep.h"
+#include "compute/analysis/roofline.h"
+#include "compute/analysis/sweep.h"
 #include "compute/run/run.h"
 
 enum {
@@ -45,8 +45,8 @@ enum {
 
 // What may be kept beside a run. Zero: nothing.
 struct runfile_extras {
-    struct sweep sweep;   // no points = not there
-    struct floors floors; // is_measured false = not there
+    struct sweep sweep;       // no points = not there
+    struct roofline roofline; // is_measured false = not there
 };
 
 // Writes to `path`.part, syncs and renames, so `path` is whole or untouched; on

@@ -20,9 +20,9 @@ static bool is_kept(double value) {
     return value >= 0 && value < most_real; // false for NaN
 }
 
-static bool check_phase(const struct floors_phase *phase, char *why) {
-    if (is_kept(phase->bytes) && is_kept(phase->flop) && phase->floor_ns >= 0 &&
-        phase->floor_ns <= RUN_MAX_NS && phase->share >= -1 && phase->share <= 1000)
+static bool check_phase(const struct roofline_phase *phase, char *why) {
+    if (is_kept(phase->bytes) && is_kept(phase->flop) && phase->bound_ns >= 0 &&
+        phase->bound_ns <= RUN_MAX_NS && phase->share >= -1 && phase->share <= 1000)
         return true;
     return why_set(why, "floors: %g bytes, %g operations, a share of %g: out of range",
                    phase->bytes, phase->flop, phase->share);
@@ -31,15 +31,15 @@ static bool check_phase(const struct floors_phase *phase, char *why) {
 bool runfile_extras_check(const struct runfile_extras *extras, char *why) {
     if (!extras)
         return true;
-    const struct floors *floors = &extras->floors;
+    const struct roofline *roofline = &extras->roofline;
     if (!sweep_validate(&extras->sweep, why))
         return false;
-    if (!floors->is_measured)
+    if (!roofline->is_measured)
         return true;
-    if (!is_kept(floors->rates.read_bytes_s) || !is_kept(floors->rates.matrix_flop_s))
+    if (!is_kept(roofline->rates.read_bytes_s) || !is_kept(roofline->rates.matrix_flop_s))
         return why_set(why, "floors: rates of %g and %g are out of range",
-                       floors->rates.read_bytes_s, floors->rates.matrix_flop_s);
-    return check_phase(&floors->prefill, why) && check_phase(&floors->decode, why);
+                       roofline->rates.read_bytes_s, roofline->rates.matrix_flop_s);
+    return check_phase(&roofline->prefill, why) && check_phase(&roofline->decode, why);
 }
 
 // --- Printing ---
@@ -60,12 +60,12 @@ static void print_points(struct jsonout *out, const char *key, const struct swee
     jsonout_close(out, ']');
 }
 
-static void print_phase(struct jsonout *out, const char *key, const struct floors_phase *phase) {
+static void print_phase(struct jsonout *out, const char *key, const struct roofline_phase *phase) {
     jsonout_line(out);
     jsonout_open(out, key, '{');
     jsonout_int(out, "bytes", llround(phase->bytes));
     jsonout_int(out, "flop", llround(phase->flop));
-    jsonout_int(out, "floor_ns", phase->floor_ns);
+    jsonout_int(out, "floor_ns", phase->bound_ns);
     jsonout_int(out, "share_ppm", phase->share < 0 ? -1 : llround(phase->share * 1e6));
     jsonout_bool(out, "is_read", phase->is_read);
     jsonout_close(out, '}');
@@ -75,7 +75,7 @@ void runfile_extras_print(struct jsonout *out, const struct runfile_extras *extr
     if (!extras)
         return;
     const struct sweep *sweep = &extras->sweep;
-    const struct floors *floors = &extras->floors;
+    const struct roofline *roofline = &extras->roofline;
     if (sweep->prefill_count > 0 || sweep->step_count > 0) {
         jsonout_line(out);
         jsonout_open(out, "sweep", '{');
@@ -84,15 +84,15 @@ void runfile_extras_print(struct jsonout *out, const struct runfile_extras *extr
         print_points(out, curve_names[1], sweep->step, sweep->step_count);
         jsonout_close(out, '}');
     }
-    if (!floors->is_measured)
+    if (!roofline->is_measured)
         return;
     jsonout_line(out);
     jsonout_open(out, "floors", '{');
-    jsonout_int(out, "read_bytes_s", llround(floors->rates.read_bytes_s));
-    jsonout_int(out, "matrix_flop_s", llround(floors->rates.matrix_flop_s));
-    jsonout_bool(out, "is_cached", floors->rates.is_cached);
-    print_phase(out, phase_names[0], &floors->prefill);
-    print_phase(out, phase_names[1], &floors->decode);
+    jsonout_int(out, "read_bytes_s", llround(roofline->rates.read_bytes_s));
+    jsonout_int(out, "matrix_flop_s", llround(roofline->rates.matrix_flop_s));
+    jsonout_bool(out, "is_cached", roofline->rates.is_cached);
+    print_phase(out, phase_names[0], &roofline->prefill);
+    print_phase(out, phase_names[1], &roofline->decode);
     jsonout_close(out, '}');
 }
 
@@ -143,12 +143,12 @@ static bool read_real(const struct jsonin *at, const char *key, double *out) {
     return true;
 }
 
-static bool read_phase(struct floors_phase *out, const struct jsonin *at, const char *key) {
+static bool read_phase(struct roofline_phase *out, const struct jsonin *at, const char *key) {
     struct jsonin inside;
     int64_t ppm = 0;
     if (!jsonin_enter(&inside, at, key) || !read_real(&inside, "bytes", &out->bytes) ||
         !read_real(&inside, "flop", &out->flop) ||
-        !jsonin_int(&inside, "floor_ns", (struct jsonin_range){0, RUN_MAX_NS}, &out->floor_ns) ||
+        !jsonin_int(&inside, "floor_ns", (struct jsonin_range){0, RUN_MAX_NS}, &out->bound_ns) ||
         !jsonin_int(&inside, "share_ppm", (struct jsonin_range){-1, 1000000000}, &ppm) ||
         !jsonin_bool(&inside, "is_read", &out->is_read))
         return false;
@@ -156,7 +156,7 @@ static bool read_phase(struct floors_phase *out, const struct jsonin *at, const 
     return true;
 }
 
-static bool read_floors(struct floors *out, const struct jsonin *at) {
+static bool read_roofline(struct roofline *out, const struct jsonin *at) {
     struct jsonin inside;
     out->is_measured = true;
     return jsonin_enter(&inside, at, "floors") &&
@@ -171,5 +171,5 @@ bool runfile_extras_read(struct runfile_extras *out, const struct jsonin *at) {
     memset(out, 0, sizeof(*out));
     if (json_object_get(at->json, "sweep") && !read_sweep(&out->sweep, at))
         return false;
-    return !json_object_get(at->json, "floors") || read_floors(&out->floors, at);
+    return !json_object_get(at->json, "floors") || read_roofline(&out->roofline, at);
 }

@@ -30,44 +30,6 @@ struct session {
     char *why;
 };
 
-// --- Order statistics ---
-
-static int compare_ns(const void *left, const void *right) {
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return (a > b) - (a < b);
-}
-
-// The smallest sample that at least `percent` of all do not exceed.
-static int64_t by_rank(const int64_t *sorted_ns, int count, int percent) {
-    int64_t rank = ((int64_t)count * percent + 99) / 100;
-    return sorted_ns[rank < 1 ? 0 : rank - 1];
-}
-
-struct measure_spread measure_spread_of(int64_t *samples_ns, int count) {
-    if (count < 1)
-        return (struct measure_spread){-1, -1, -1, 0};
-    qsort(samples_ns, (size_t)count, sizeof(*samples_ns), compare_ns);
-    return (struct measure_spread){
-        .median_ns = by_rank(samples_ns, count, 50),
-        .p10_ns = by_rank(samples_ns, count, 10),
-        .p90_ns = by_rank(samples_ns, count, 90),
-        .count = count,
-    };
-}
-
-// Few samples: counting for each how many come before it is quick enough.
-int measure_median_index(const int64_t *samples_ns, int count) {
-    int wanted = (count + 1) / 2 - 1;
-    for (int i = 0; i < count; i++) {
-        int before = 0;
-        for (int k = 0; k < count; k++)
-            before += samples_ns[k] < samples_ns[i] || (samples_ns[k] == samples_ns[i] && k < i);
-        if (before == wanted)
-            return i;
-    }
-    return 0;
-}
-
 // --- Between runs ---
 
 static bool is_stopped(const struct measure_plan *plan) {
@@ -235,7 +197,7 @@ static enum generate_end warm_up(struct session *s) {
             e2e_ns[i] = run_e2e_ns(s->spare);
             tell(s, MEASURE_WARM, ++s->out->warmups, 0);
         }
-        int64_t now_ns = measure_spread_of(e2e_ns, BATCH).median_ns;
+        int64_t now_ns = spread_of_samples(e2e_ns, BATCH).median_ns;
         s->out->settled = is_settled(before_ns, now_ns);
         if (s->out->settled)
             return GENERATE_DONE;
@@ -277,8 +239,8 @@ static enum generate_end repeat(struct session *s) {
 
 // --- The figures ---
 
-static struct measure_spread spread_over(const struct session *s,
-                                         int64_t (*figure_ns)(const struct run *run)) {
+static struct spread spread_over(const struct session *s,
+                                 int64_t (*figure_ns)(const struct run *run)) {
     int64_t samples_ns[MEASURE_MAX_REPEATS];
     int count = 0;
     for (int i = 0; i < s->out->repeats; i++) {
@@ -286,7 +248,7 @@ static struct measure_spread spread_over(const struct session *s,
         if (ns >= 0) // there is no TPOT of one token
             samples_ns[count++] = ns;
     }
-    return measure_spread_of(samples_ns, count);
+    return spread_of_samples(samples_ns, count);
 }
 
 static bool is_decode(const struct run *run, int pass) {
@@ -308,7 +270,7 @@ static bool spread_of_steps(struct session *s) {
                 samples_ns[count++] = run_pass_end_ns(run, p) - run->passes[p].start_ns;
         }
     }
-    s->out->step = measure_spread_of(samples_ns, count);
+    s->out->step = spread_of_samples(samples_ns, count);
     free(samples_ns);
     return true;
 }
@@ -324,7 +286,7 @@ static enum generate_end sum_up(struct session *s) {
     int64_t e2e_ns[MEASURE_MAX_REPEATS];
     for (int i = 0; i < out->repeats; i++)
         e2e_ns[i] = run_e2e_ns(s->runs[i]);
-    int median = measure_median_index(e2e_ns, out->repeats);
+    int median = spread_median_index(e2e_ns, out->repeats);
     out->shown = s->runs[median];
     s->runs[median] = NULL;
     out->stages_match = run_stages_match_wall(out->shown);

@@ -7,7 +7,8 @@
 #ifndef COMPUTE_MEASURE_MEASURE_H
 #define COMPUTE_MEASURE_MEASURE_H
 
-#include "compute/measure/floors.h"
+#include "compute/analysis/roofline.h"
+#include "compute/analysis/spread.h"
 #include "compute/measure/generate.h"
 #include "compute/run/run.h"
 
@@ -19,15 +20,10 @@ enum {
     MEASURE_CHECK_TOKENS = 64, // of the prompt that are checked token by token
 };
 
-struct measure_spread {
-    int64_t median_ns, p10_ns, p90_ns;
-    int count; // samples; 0 = not measured (fields are then -1)
-};
-
 // The samples are those of the repeats that count: one a repeat, but for `step`,
 // which has every decode step of each, from its start to its output mark.
 struct measure_result {
-    struct measure_spread prefill, step, ttft, tpot, e2e;
+    struct spread prefill, step, ttft, tpot, e2e;
     int repeats, warmups;         // runs that count, runs before them
     int mismatched;               // repeats left out: see stages_match
     bool settled;                 // warm-up medians agreed within 2 %
@@ -36,7 +32,7 @@ struct measure_result {
     int64_t involuntary_switches; // of the process, during the repeats
     struct run *cold;             // owned
     struct run *shown;            // owned: the median repeat
-    struct floors floors;         // where they were asked for
+    struct roofline roofline;     // where they were asked for
 };
 
 enum measure_stage { MEASURE_COLD, MEASURE_WARM, MEASURE_REPEAT };
@@ -71,12 +67,5 @@ enum generate_end measure_check_prefill(const struct generate *generate, char *w
 
 // Sleeps that long, or until *stop is true (NULL is fine).
 void measure_rest(const _Atomic bool *stop, int64_t rest_ns);
-
-// Order statistics by nearest rank over `count` samples, which are sorted in
-// place. count 0 gives the "not measured" spread.
-struct measure_spread measure_spread_of(int64_t *samples_ns, int count);
-
-// The index of the sample that is the median by nearest rank; count >= 1.
-int measure_median_index(const int64_t *samples_ns, int count);
 
 #endif

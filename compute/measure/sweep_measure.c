@@ -6,6 +6,7 @@
 
 #include "compute/base/stopwatch.h"
 #include "compute/base/why.h"
+#include "compute/measure/measure.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -164,7 +165,7 @@ static void add_point(struct sweep_point *points, int *count, int tokens, int64_
                       int samples) {
     if (samples < 1)
         return;
-    struct measure_spread spread = measure_spread_of(samples_ns, samples);
+    struct spread spread = spread_of_samples(samples_ns, samples);
     points[(*count)++] =
         (struct sweep_point){tokens, spread.median_ns, spread.p10_ns, spread.p90_ns, spread.count};
 }

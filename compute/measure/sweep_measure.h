@@ -7,8 +7,8 @@
 #ifndef COMPUTE_MEASURE_SWEEP_MEASURE_H
 #define COMPUTE_MEASURE_SWEEP_MEASURE_H
 
+#include "compute/analysis/sweep.h"
 #include "compute/measure/generate.h"
-#include "compute/measure/sweep.h"
 
 enum {
     SWEEP_STEPS = 3,        // samples of the step a visit

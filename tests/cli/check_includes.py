@@ -17,12 +17,13 @@ ROOMS = {
     "compute/base": ("", "jansson.h utf8proc.h", LIBC),
     "compute/run": ("base", "", LIBC),
     "compute/model": ("base run", "", LIBC),
-    "compute/backend": ("base run model", "", LIBC),
-    "compute/cpu": ("base run model backend", "immintrin.h", LIBC),
-    "compute/cuda": ("base run model backend", "cuda_runtime.h cuda_fp16.h cublasLt.h", LIBC),
-    "compute/measure": ("base run model backend", "", LIBC),
-    "compute/engine": ("base run model backend measure", "", LIBC),
-    "compute/file": ("base run model backend measure", "jansson.h", LIBC),
+    "compute/analysis": ("base run model", "", LIBC),
+    "compute/backend": ("base run model analysis", "", LIBC),
+    "compute/cpu": ("base run model analysis backend", "immintrin.h", LIBC),
+    "compute/cuda": ("base run model analysis backend", "cuda_runtime.h cuda_fp16.h cublasLt.h", LIBC),
+    "compute/measure": ("base run model analysis backend", "", LIBC),
+    "compute/engine": ("base run model analysis backend measure", "", LIBC),
+    "compute/file": ("base run analysis", "jansson.h", LIBC),
     "render/data": ("base", "", PURE),
     "render/pixel": ("base render/data", "SDL.h SDL_ttf.h fontconfig/fontconfig.h png.h", LIBC),
     "render/paint": ("base render/data render/pixel", "", PURE),
@@ -30,11 +31,11 @@ ROOMS = {
     "app/lesson": ("base run", "", PURE),
     "app/lesson/load": ("base app/lesson", "jansson.h", LIBC),
     "app/state": ("base run render/paint app/lesson", "", PURE),
-    "app/picture": ("base run measure render/data render/pixel render/paint app/lesson "
+    "app/picture": ("base run analysis render/data render/pixel render/paint app/lesson "
                     "app/state", "", PURE),
-    "app/runs": ("base run model measure engine file app/lesson app/state", "", LIBC),
+    "app/runs": ("base run model analysis measure engine file app/lesson app/state", "", LIBC),
     "app/options": ("base measure render/paint app/state app/runs", "", LIBC),
-    "app/command": ("base run model backend measure engine file render/film render/pixel "
+    "app/command": ("base run model analysis backend measure engine file render/film render/pixel "
                     "render/paint app/lesson app/lesson/load app/state app/options app/picture "
                     "app/runs", "jansson.h SDL.h SDL_ttf.h", LIBC),
     "app/window": ("base run model render/data render/pixel render/paint app/lesson "

@@ -175,9 +175,9 @@ static void put_fit(struct plot *plot, const struct knee *knee) {
 // Why a short prompt takes its time. A pass over one token is a decode step, and the
 // roofs give the share of it spent reading weights; on small models that is little.
 static const char *floor_reason(const struct lab_seen *seen) {
-    const struct floors *floors = seen->at->floors;
-    bool is_reading = floors && floors->is_measured && floors->decode.is_read &&
-                      floors->decode.share >= LAB_CAUSE;
+    const struct roofline *roofline = seen->at->roofline;
+    bool is_reading = roofline && roofline->is_measured && roofline->decode.is_read &&
+                      roofline->decode.share >= LAB_CAUSE;
     return is_reading ? ", mostly to read all weights" : "";
 }
 

@@ -4,7 +4,7 @@
 #define APP_PICTURE_LAB_PARTS_H
 
 #include "app/picture/lab/lab.h"
-#include "compute/measure/floors.h"
+#include "compute/analysis/roofline.h"
 #include "compute/measure/sweep.h"
 #include "compute/run/words.h"
 

@@ -13,24 +13,24 @@ struct dot {
     double x, y; // FLOP per byte, FLOP/s
 };
 
-// floors_of gives the time as a share of its floor, so both are of the same run.
-static struct dot dot_of(const struct floors_phase *phase) {
+// roofline_of gives the time as a share of its floor, so both are of the same run.
+static struct dot dot_of(const struct roofline_phase *phase) {
     struct dot dot = {0};
-    if (phase->bytes <= 0 || phase->flop <= 0 || phase->floor_ns <= 0 || phase->share <= 0)
+    if (phase->bytes <= 0 || phase->flop <= 0 || phase->bound_ns <= 0 || phase->share <= 0)
         return dot;
-    double measured_s = (double)phase->floor_ns / phase->share / 1e9;
+    double measured_s = (double)phase->bound_ns / phase->share / 1e9;
     return (struct dot){
         .is_there = true, .x = phase->flop / phase->bytes, .y = phase->flop / measured_s};
 }
 
-static const char *reason(const struct floors_phase *phase) {
+static const char *reason(const struct roofline_phase *phase) {
     return phase->share < LAB_CAUSE ? "mostly overhead"
            : phase->is_read         ? "waits on memory"
                                     : "limited by arithmetic";
 }
 
-static void put_axes(struct plot *plot, const struct floors *floors, const struct dot dots[2]) {
-    const struct backend_rates *rates = &floors->rates;
+static void put_axes(struct plot *plot, const struct roofline *roofline, const struct dot dots[2]) {
+    const struct device_rates *rates = &roofline->rates;
     double ridge = rates->matrix_flop_s / rates->read_bytes_s;
     struct lab_range x = lab_range_empty(), y = lab_range_empty();
     lab_range_add(&x, ridge / 4);
@@ -49,7 +49,7 @@ static void put_axes(struct plot *plot, const struct floors *floors, const struc
     lab_range_put(&plot->y, y);
 }
 
-static void put_lines(struct plot *plot, const struct backend_rates *rates) {
+static void put_lines(struct plot *plot, const struct device_rates *rates) {
     char label[64];
     double ridge = rates->matrix_flop_s / rates->read_bytes_s;
     lab_say(label, sizeof label, "arithmetic: %s", figure_si(rates->matrix_flop_s, "FLOP/s").text);
@@ -64,7 +64,7 @@ static void put_lines(struct plot *plot, const struct backend_rates *rates) {
     lab_point(plot, plot->x.from, plot->x.from * rates->read_bytes_s);
 }
 
-static void put_dot(struct plot *plot, const struct dot *dot, const struct floors_phase *phase,
+static void put_dot(struct plot *plot, const struct dot *dot, const struct roofline_phase *phase,
                     bool is_prefill) {
     char label[64];
     if (!dot->is_there)
@@ -75,7 +75,7 @@ static void put_dot(struct plot *plot, const struct dot *dot, const struct floor
     lab_point(plot, dot->x, dot->y);
 }
 
-static struct figure reached(const struct floors_phase *phase, const struct dot *dot) {
+static struct figure reached(const struct roofline_phase *phase, const struct dot *dot) {
     struct figure out;
     if (!dot->is_there)
         lab_say(out.text, sizeof out.text, "not timed");
@@ -87,24 +87,24 @@ static struct figure reached(const struct floors_phase *phase, const struct dot 
 }
 
 void lab_put_roofs(struct plot *plot, const struct lab_seen *seen) {
-    const struct floors *floors = seen->at->floors;
+    const struct roofline *roofline = seen->at->roofline;
     lab_say(plot->title, sizeof plot->title, "Why: work per byte moved");
     if (lab_is_lesson(seen->at->run)) {
         lab_say(plot->message, sizeof plot->message, LAB_WRONG_CLOCK);
         return;
     }
-    if (!floors || !floors->is_measured || !(floors->rates.read_bytes_s > 0) ||
-        !(floors->rates.matrix_flop_s > 0)) {
+    if (!roofline || !roofline->is_measured || !(roofline->rates.read_bytes_s > 0) ||
+        !(roofline->rates.matrix_flop_s > 0)) {
         lab_say(plot->message, sizeof plot->message, "roofs not measured");
         return;
     }
-    const struct dot dots[2] = {dot_of(&floors->prefill), dot_of(&floors->decode)};
+    const struct dot dots[2] = {dot_of(&roofline->prefill), dot_of(&roofline->decode)};
     lab_say(plot->origin, sizeof plot->origin, "measured roofs");
     plot->origin_tone = TONE_READ;
-    put_axes(plot, floors, dots);
-    put_lines(plot, &floors->rates);
-    put_dot(plot, &dots[0], &floors->prefill, true);
-    put_dot(plot, &dots[1], &floors->decode, false);
+    put_axes(plot, roofline, dots);
+    put_lines(plot, &roofline->rates);
+    put_dot(plot, &dots[0], &roofline->prefill, true);
+    put_dot(plot, &dots[1], &roofline->decode, false);
     lab_say(plot->caption, sizeof plot->caption, "Prefill: %s. Decode: %s.",
-            reached(&floors->prefill, &dots[0]).text, reached(&floors->decode, &dots[1]).text);
+            reached(&roofline->prefill, &dots[0]).text, reached(&roofline->decode, &dots[1]).text);
 }

@@ -5,7 +5,7 @@
 // only where there is so little to do per stage that starting the work can be what
 // takes the time. Lesson units have no cause, and the panel says so.
 #include "app/picture/panel/parts.h"
-#include "compute/measure/floors.h"
+#include "compute/analysis/roofline.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,16 +30,16 @@ static int step_shown(const struct panel_seen *seen) {
     return is_under_way && has_one ? seen->now.passes_done - 1 : pass;
 }
 
-static const struct floors *floors_of_device(const struct panel_seen *seen) {
-    const struct floors *floors = seen->at->floors;
-    bool is_usable = floors && floors->is_measured && floors->rates.read_bytes_s > 0 &&
-                     floors->rates.matrix_flop_s > 0 && seen->run->info.weight_bytes > 0;
-    return is_usable ? floors : NULL;
+static const struct roofline *roofline_of_device(const struct panel_seen *seen) {
+    const struct roofline *roofline = seen->at->roofline;
+    bool is_usable = roofline && roofline->is_measured && roofline->rates.read_bytes_s > 0 &&
+                     roofline->rates.matrix_flop_s > 0 && seen->run->info.weight_bytes > 0;
+    return is_usable ? roofline : NULL;
 }
 
 static struct work work_of(const struct panel_seen *seen) {
     const struct run *run = seen->run;
-    const struct floors *floors = floors_of_device(seen);
+    const struct roofline *roofline = roofline_of_device(seen);
     int pass = panel_decode_pass(seen) < 0 ? -1 : step_shown(seen);
     struct work work = {.is_prefill = pass < 0, .bytes = (double)run->info.weight_bytes};
     if (work.is_prefill) {
@@ -51,11 +51,11 @@ static struct work work_of(const struct panel_seen *seen) {
         work.took_ns =
             pass < seen->now.passes_done ? run_pass_end_ns(run, pass) - step->start_ns : -1;
     }
-    if (!floors)
+    if (!roofline)
         return work;
-    work.flop = work.is_prefill ? floors->prefill.flop : floors->decode.flop;
-    work.read_ns = work.bytes / floors->rates.read_bytes_s * 1e9;
-    work.matrix_ns = work.flop / floors->rates.matrix_flop_s * 1e9;
+    work.flop = work.is_prefill ? roofline->prefill.flop : roofline->decode.flop;
+    work.read_ns = work.bytes / roofline->rates.read_bytes_s * 1e9;
+    work.matrix_ns = work.flop / roofline->rates.matrix_flop_s * 1e9;
     return work;
 }
 
@@ -92,8 +92,9 @@ static struct figure share_figure(double share) {
     return panel_percent((int)fmin(share * VIEW_PPM, most));
 }
 
-static void put_floors(struct panel *out, const struct panel_seen *seen, const struct work *work) {
-    const struct backend_rates *rates = &seen->at->floors->rates;
+static void put_roofline(struct panel *out, const struct panel_seen *seen,
+                         const struct work *work) {
+    const struct device_rates *rates = &seen->at->roofline->rates;
     struct panel_block *block = panel_add_block(out, seen, "why.floors");
     const struct run_info *info = &seen->run->info;
     struct figure bytes = figure_bytes(llround(work->bytes));
@@ -158,10 +159,10 @@ void panel_put_why(struct panel *out, const struct panel_seen *seen) {
     }
     struct work work = work_of(seen);
     put_work(out, seen, &work);
-    if (!floors_of_device(seen)) {
+    if (!roofline_of_device(seen)) {
         panel_append(panel_add_block(out, seen, NULL), seen, ' ', "why.unmeasured", NULL);
         return;
     }
-    put_floors(out, seen, &work);
+    put_roofline(out, seen, &work);
     put_cause(out, seen, &work);
 }

@@ -15,11 +15,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct measure_spread spread(int64_t median_ns) {
-    return (struct measure_spread){median_ns, median_ns - 100003, median_ns + 200001, 20};
+static struct spread spread(int64_t median_ns) {
+    return (struct spread){median_ns, median_ns - 100003, median_ns + 200001, 20};
 }
 
-static const struct measure_spread no_spread = {-1, -1, -1, 0};
+static const struct spread no_spread = {-1, -1, -1, 0};
 
 static void add_pass(struct run *run, int first, int columns, int64_t start_ns, int64_t step_ns) {
     struct run_pass pass = {.phase = first ? RUN_DECODE : RUN_PREFILL,
@@ -106,8 +106,7 @@ static void print_answer(FILE *out, const struct measured *result) {
     measure_print_answer(out, result->result.shown);
 }
 
-static void assert_spread(const json_t *object, const char *name,
-                          const struct measure_spread *expected) {
+static void assert_spread(const json_t *object, const char *name, const struct spread *expected) {
     const json_t *found = json_object_get(object, name);
     const struct {
         const char *key;
@@ -160,13 +159,13 @@ static void the_json_has_the_documented_keys_and_nothing_else(void **state) {
     measure_clear(&all.result);
 }
 
-static struct floors some_floors(void) {
-    return (struct floors){
+static struct roofline some_roofline(void) {
+    return (struct roofline){
         .is_measured = true,
         .rates = {.read_bytes_s = 21.5e9, .matrix_flop_s = 100.25e9},
-        .prefill = {.bytes = 5.5e6, .flop = 93.5e6, .floor_ns = 932000, .share = 0.5},
+        .prefill = {.bytes = 5.5e6, .flop = 93.5e6, .bound_ns = 932000, .share = 0.5},
         .decode = {
-            .bytes = 5.75e6, .flop = 5.25e6, .floor_ns = 267000, .share = 0.75, .is_read = true}};
+            .bytes = 5.75e6, .flop = 5.25e6, .bound_ns = 267000, .share = 0.75, .is_read = true}};
 }
 
 static void floors_are_shown_where_they_were_measured(void **state) {
@@ -175,7 +174,7 @@ static void floors_are_shown_where_they_were_measured(void **state) {
     char *table = printed(measure_print_table, &all);
     assert_null(strstr(table, "floor"));
     free(table);
-    all.result.floors = some_floors();
+    all.result.roofline = some_roofline();
     table = printed(measure_print_table, &all);
     static const char *const says[] = {
         "prefill       0.932                5.50      93.50  multiplying\n",
@@ -188,7 +187,7 @@ static void floors_are_shown_where_they_were_measured(void **state) {
             fail_msg("no \"%s\" in\n%s", says[i], table);
     }
     free(table);
-    all.result.floors.rates.is_cached = true;
+    all.result.roofline.rates.is_cached = true;
     table = printed(measure_print_table, &all);
     assert_non_null(strstr(table, "from its cache"));
     free(table);
@@ -198,8 +197,8 @@ static void floors_are_shown_where_they_were_measured(void **state) {
 static void the_json_has_floors_where_they_were_measured(void **state) {
     (void)state;
     struct measured all = make_result(6);
-    all.result.floors = some_floors();
-    all.result.floors.decode.share = -1; // one answer token has no step
+    all.result.roofline = some_roofline();
+    all.result.roofline.decode.share = -1; // one answer token has no step
     char *text = printed(print_json, &all);
     json_t *object = json_loads(text, 0, NULL);
     assert_int_equal(json_object_size(object), 7);
@@ -363,21 +362,21 @@ static void what_marks_cost_is_a_ratio_within_each_turn(void **state) {
     (void)state;
     struct measured all = make_result(6);
     // The device becomes slower and slower; the ratio of each turn is the same.
-    int64_t steps_ns[OBSERVER_KINDS][OBSERVER_TURNS];
-    for (int turn = 0; turn < OBSERVER_TURNS; turn++) {
+    int64_t steps_ns[OVERHEAD_KINDS][OVERHEAD_TURNS];
+    for (int turn = 0; turn < OVERHEAD_TURNS; turn++) {
         steps_ns[0][turn] = 1000000 * (turn + 1);
         steps_ns[1][turn] = 1010000 * (turn + 1);
         steps_ns[2][turn] = (turn == 3 ? 2000000 : 1030000) * (turn + 1);
     }
-    observer_sum_up(&all.observer, steps_ns, OBSERVER_TURNS, 8);
+    overhead_sum_up(&all.overhead, steps_ns, OVERHEAD_TURNS, 8);
     static const int marks[] = {0, 2, 9};
     static const double ratios[] = {1, 1.01, 1.03};
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(all.observer.kinds[i].marks, marks[i]);
-        assert_true(fabs(all.observer.kinds[i].ratio - ratios[i]) < 1e-9);
-        assert_true(fabs(all.observer.kinds[i].ratio_p10 - ratios[i]) < 1e-9);
+        assert_int_equal(all.overhead.kinds[i].marks, marks[i]);
+        assert_true(fabs(all.overhead.kinds[i].ratio - ratios[i]) < 1e-9);
+        assert_true(fabs(all.overhead.kinds[i].ratio_p10 - ratios[i]) < 1e-9);
     }
-    assert_true(fabs(all.observer.kinds[2].ratio_p90 - 2) < 1e-9);
+    assert_true(fabs(all.overhead.kinds[2].ratio_p90 - 2) < 1e-9);
     char *table = printed(measure_print_table, &all);
     assert_says(table, "\n9             6.180      1.030      1.030      2.000\n");
     assert_says(table, "without marks of the same turn, 9 turns\n");

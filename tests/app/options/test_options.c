@@ -509,7 +509,7 @@ static void what_goes_together_is_taken(void **state) {
     assert_string_equal(o.lesson_path, "own.json");
     assert_true(parse_line(&o, why, "describe --lesson own.json --clock lesson"));
     assert_true(parse_line(&o, why, "measure --sweep --observer --json - --save r.json"));
-    assert_true(o.is_sweep && o.is_observer);
+    assert_true(o.is_sweep && o.is_overhead);
     assert_true(parse_line(&o, why, "--seed 3 --seed 4"));
     assert_true(o.request.seed == 4);
 }

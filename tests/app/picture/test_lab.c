@@ -10,9 +10,9 @@
 
 #include "app/picture/lab/lab.h"
 #include "app/state/lengths.h"
+#include "compute/analysis/roofline.h"
+#include "compute/analysis/sweep.h"
 #include "compute/base/utf8.h"
-#include "compute/measure/floors.h"
-#include "compute/measure/sweep.h"
 #include "tests/compute/run/random_run.h"
 #include "tests/render/data/alike.h"
 
@@ -107,7 +107,7 @@ static struct run *measured_run(int prompt, int answers) {
     return run_of(RUN_MEASURED, prompt, answers, 730000, 80000);
 }
 
-static const struct floors some_floors = {
+static const struct roofline some_roofline = {
     .is_measured = true,
     .rates = {.read_bytes_s = 20e9, .matrix_flop_s = 80e9},
     .prefill = {.bytes = 8e6, .flop = 4e8, .floor_ns = 5000000, .share = 0.8},
@@ -349,15 +349,15 @@ static void weights_are_the_reason_only_where_the_roofs_show_it(void **state) {
     (void)state;
     struct sweep sweep = good_sweep();
     struct showing source = source_of(NULL, &sweep);
-    struct floors floors = some_floors;
+    struct roofline roofline = some_roofline;
     source.stage.prompt_tokens = 16;
-    source.at.floors = &floors;
+    source.at.roofline = &roofline;
     assert_says(plot_of(&source, 0, KNEE)->caption,
                 "any pass takes 1.000 \xC2\xB1 0.001 ms, mostly to read all weights.");
-    floors.decode.share = 0.2;
+    roofline.decode.share = 0.2;
     assert_null(strstr(plot_of(&source, 0, KNEE)->caption, "weights"));
-    floors = some_floors;
-    floors.decode.is_read = false;
+    roofline = some_roofline;
+    roofline.decode.is_read = false;
     assert_null(strstr(plot_of(&source, 0, KNEE)->caption, "weights"));
 }
 
@@ -474,9 +474,9 @@ static void the_fits_lines_lie_on_the_fit(void **state) {
 
 static void a_dot_lies_at_its_share_of_the_roof(void **state) {
     (void)state;
-    struct floors floors = some_floors;
+    struct roofline roofline = some_roofline;
     struct showing source = source_of(NULL, NULL);
-    source.at.floors = &floors;
+    source.at.roofline = &roofline;
     const struct plot *plot = plot_of(&source, 0, ROOFS);
     check_plot(plot);
     const struct plot_point *prefill = &plot->points[series_with(plot, "prefill: ")->first];
@@ -496,27 +496,27 @@ static void a_dot_lies_at_its_share_of_the_roof(void **state) {
 
 static void far_below_the_roofs_the_reason_is_overhead(void **state) {
     (void)state;
-    struct floors floors = some_floors;
+    struct roofline roofline = some_roofline;
     struct showing source = source_of(NULL, NULL);
-    source.at.floors = &floors;
-    floors.decode.share = 0.12;
-    floors.rates.is_cached = true;
+    source.at.roofline = &roofline;
+    roofline.decode.share = 0.12;
+    roofline.rates.is_cached = true;
     const struct plot *plot = plot_of(&source, 0, ROOFS);
     assert_true(has_label(plot, "decode: mostly overhead"));
     assert_true(has_label(plot, "reading, from cache"));
     assert_says(plot->caption, "Decode: 12 % of the memory roof, mostly overhead.");
-    floors.prefill.share = -1; // never timed
+    roofline.prefill.share = -1; // never timed
     plot = plot_of(&source, 0, ROOFS);
     assert_false(has_label(plot, "prefill"));
     assert_says(plot->caption, "Prefill: not timed.");
-    floors.decode.share = -1;
+    roofline.decode.share = -1;
     plot = plot_of(&source, 0, ROOFS);
     check_plot(plot);
     assert_reads(plot->caption, "Prefill: not timed. Decode: not timed.");
 }
 
 static void roofs_that_were_not_measured_are_not_drawn(void **state) {
-    static const struct floors none[] = {
+    static const struct roofline none[] = {
         {.is_measured = false, .rates = {.read_bytes_s = 1e9, .matrix_flop_s = 1e9}},
         {.is_measured = true, .rates = {.read_bytes_s = 0, .matrix_flop_s = 1e9}},
         {.is_measured = true, .rates = {.read_bytes_s = 1e9, .matrix_flop_s = 0}},
@@ -524,7 +524,7 @@ static void roofs_that_were_not_measured_are_not_drawn(void **state) {
     (void)state;
     for (int i = -1; i < 3; i++) {
         struct showing source = source_of(NULL, NULL);
-        source.at.floors = i < 0 ? NULL : &none[i];
+        source.at.roofline = i < 0 ? NULL : &none[i];
         const struct plot *plot = plot_of(&source, 0, ROOFS);
         check_plot(plot);
         assert_reads(plot->message, "roofs not measured");
@@ -811,7 +811,7 @@ static void a_lesson_has_its_lanes_and_no_measured_points(void **state) {
     struct sweep sweep = good_sweep();
     struct run *lesson = run_of(RUN_LESSON, 18, 7, 97000000, 25000000);
     struct showing source = source_of(lesson, &sweep);
-    source.at.floors = &some_floors;
+    source.at.roofline = &some_roofline;
     source.at.uncached = lesson;
     for (int page = 0; page < LAB_PAGES; page++) {
         source.stage.page = page;
@@ -1017,7 +1017,7 @@ static void what_is_missing_is_said_and_nothing_is_made_up(void **state) {
         HAS_KEPT = 2,
         HAS_UNCACHED = 4,
         HAS_SWEEP = 8,
-        HAS_FLOORS = 16,
+        HAS_ROOFLINE = 16,
         IS_MEASURING = 32,
         IS_SWEEPING = 64,
         IS_MODELLED = 128,
@@ -1037,7 +1037,7 @@ static void what_is_missing_is_said_and_nothing_is_made_up(void **state) {
             .at.sweep = bits & IS_EMPTY    ? &empty
                         : bits & HAS_SWEEP ? &sweep
                                            : NULL,
-            .at.floors = bits & HAS_FLOORS ? &some_floors : NULL,
+            .at.roofline = bits & HAS_ROOFLINE ? &some_roofline : NULL,
             .at.is_measuring = bits & IS_MEASURING,
             .at.is_sweeping = bits & IS_SWEEPING,
             .at.has_engine = !(bits & IS_MODELLED),
@@ -1049,7 +1049,7 @@ static void what_is_missing_is_said_and_nothing_is_made_up(void **state) {
         };
         bool has_sweep = source.at.sweep == &sweep, has_run = source.at.run;
         bool needs[LAB_PAGES][LAB_PLOTS] = {
-            {has_sweep, source.at.floors != NULL},
+            {has_sweep, source.at.roofline != NULL},
             {has_sweep, has_sweep},
             {has_run && source.at.uncached, has_run && source.at.kept}};
         for (source.stage.page = 0; source.stage.page < LAB_PAGES; source.stage.page++) {
@@ -1101,8 +1101,8 @@ static struct sweep random_sweep(uint64_t *random) {
     return sweep;
 }
 
-static struct floors_phase random_phase(uint64_t *random) {
-    return (struct floors_phase){
+static struct roofline_phase random_phase(uint64_t *random) {
+    return (struct roofline_phase){
         .bytes = (double)random_between(random, 0, (int64_t)1 << 50),
         .flop = (double)random_between(random, 0, (int64_t)1 << 52),
         .floor_ns = random_between(random, 0, (int64_t)1 << random_between(random, 0, 50)),
@@ -1120,7 +1120,7 @@ static void any_source_gives_a_whole_lab_and_the_same_one_twice(void **state) {
     for (uint64_t seed = 1; seed <= 1500; seed++) {
         uint64_t random = seed * 31;
         struct sweep sweep = random_sweep(&random);
-        struct floors floors = {
+        struct roofline roofline = {
             .is_measured = true,
             .rates = {.read_bytes_s = (double)random_between(&random, 0, 1 << 30) * 4000,
                       .matrix_flop_s = (double)random_between(&random, 0, 1 << 30) * 1e6},
@@ -1134,7 +1134,7 @@ static void any_source_gives_a_whole_lab_and_the_same_one_twice(void **state) {
             .at.kept_name = names[random_between(&random, 0, 4)],
             .at.uncached = random_between(&random, 0, 1) ? run : kept,
             .at.sweep = &sweep,
-            .at.floors = &floors,
+            .at.roofline = &roofline,
             .at.is_measuring = random_between(&random, 0, 1),
             .at.is_sweeping = random_between(&random, 0, 1),
             .at.has_engine = random_between(&random, 0, 1),

@@ -10,8 +10,8 @@
 
 #include "app/lesson/words.h"
 #include "app/state/lengths.h"
+#include "compute/analysis/roofline.h"
 #include "compute/base/utf8.h"
-#include "compute/measure/floors.h"
 #include "tests/app/picture/panel_fixture.h"
 #include "tests/render/data/alike.h"
 
@@ -275,7 +275,7 @@ static void check_none_cut(const struct panel *panel) {
 static void check_whole_walk(const struct run *run) {
     struct lesson_place place = {0, 0};
     struct guess guess = {.stage = GUESS_SET, .is_split_set = true, .split_ppm = 333333};
-    struct floors floors = {.is_measured = true, .rates = {12e9, 100e9, true}};
+    struct roofline roofline = {.is_measured = true, .rates = {12e9, 100e9, true}};
     do {
         struct showing source = source_of(run, lesson_step_ns(lesson, place, run), SIDE_NONE);
         source.stage.place = place;
@@ -288,7 +288,7 @@ static void check_whole_walk(const struct run *run) {
     for (int side = SIDE_NONE; side <= SIDE_SIMPLE; side++) {
         struct showing source = source_of(run, run_end_ns(run), (enum side)side);
         source.stage.guess = guess;
-        source.at.floors = &floors;
+        source.at.roofline = &roofline;
         panel_fill(&panel_a, &source.at, &source.stage);
         check_none_cut(&panel_a);
     }

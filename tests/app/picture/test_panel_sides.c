@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "app/state/editor.h"
-#include "compute/measure/floors.h"
+#include "compute/analysis/roofline.h"
 #include "tests/app/picture/panel_fixture.h"
 #include "tests/render/data/alike.h"
 
@@ -363,8 +363,8 @@ static void the_editor_shows_its_text_its_newest_tokens_and_its_trouble(void **s
 // --- Why ---
 
 // 10 ns a KiB or so: read_bytes_s and matrix_flop_s chosen so that floors are round.
-static struct floors floors_for(double read_bytes_s, double matrix_flop_s, double flop) {
-    return (struct floors){
+static struct roofline roofline_for(double read_bytes_s, double matrix_flop_s, double flop) {
+    return (struct roofline){
         .is_measured = true,
         .rates = {.read_bytes_s = read_bytes_s, .matrix_flop_s = matrix_flop_s},
         .prefill = {.flop = flop},
@@ -399,10 +399,10 @@ static void why_names_the_longer_floor_or_what_neither_explains(void **state) {
         {true, (1e6 - 64 * 101) / 8e-3, 1e12, 1e6, "why.prefill.read", "8.00 ms", "80 %"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct floors floors = floors_for(rows[i].read_s, rows[i].matrix_s, rows[i].flop);
+        struct roofline roofline = roofline_for(rows[i].read_s, rows[i].matrix_s, rows[i].flop);
         struct showing source =
             source_of(run, rows[i].is_prefill ? 10000000 : run_end_ns(run), SIDE_WHY);
-        source.at.floors = &floors;
+        source.at.roofline = &roofline;
         panel_fill(&panel_a, &source.at, &source.stage);
         assert_int_equal(panel_a.block_count, 3);
         if (!says(&panel_a, rows[i].key, run, rows[i].floor, rows[i].share))
@@ -420,9 +420,9 @@ static void why_says_what_it_reads_at_which_rate(void **state) {
     (void)state;
     static const struct measured of = {100, 3, 10000000, 4000000, 1000000 - 64 * 101};
     struct run *run = measured_run(&of);
-    struct floors floors = floors_for(12.34e9, 2.5e12, 1.25e9);
+    struct roofline roofline = roofline_for(12.34e9, 2.5e12, 1.25e9);
     struct showing source = source_of(run, run_end_ns(run), SIDE_WHY);
-    source.at.floors = &floors;
+    source.at.roofline = &roofline;
     panel_fill(&panel_a, &source.at, &source.stage);
     const char *text = block_text(&panel_a, "why.floors");
     assert_non_null(strstr(text, "977 KiB")); // 1,000,000 bytes
@@ -431,7 +431,7 @@ static void why_says_what_it_reads_at_which_rate(void **state) {
     assert_non_null(strstr(text, "2.50 TFLOP/s"));
     assert_null(strstr(text, lesson_word(lesson, "why.cached")));
     assert_non_null(strstr(block_text(&panel_a, "why.decode"), "6.31 KiB")); // 101 entries
-    floors.rates.is_cached = true;
+    roofline.rates.is_cached = true;
     panel_fill(&panel_a, &source.at, &source.stage);
     assert_non_null(strstr(block_text(&panel_a, "why.floors"), lesson_word(lesson, "why.cached")));
     run_destroy(run);
@@ -441,18 +441,18 @@ static void why_gives_no_number_that_was_not_measured(void **state) {
     (void)state;
     static const struct measured of = {100, 3, 10000000, 4000000, 1000000};
     struct run *run = measured_run(&of), *units = lesson_run("module-7", RUN_CHARGED, 0, 0);
-    struct floors floors = floors_for(1e9, 1e9, 1e6), none = floors;
+    struct roofline roofline = roofline_for(1e9, 1e9, 1e6), none = roofline;
     none.is_measured = false;
     for (int i = 0; i < 2; i++) {
         struct showing source = source_of(run, run_end_ns(run), SIDE_WHY);
-        source.at.floors = i ? &none : NULL;
+        source.at.roofline = i ? &none : NULL;
         panel_fill(&panel_a, &source.at, &source.stage);
         assert_int_equal(panel_a.block_count, 2);
         assert_string_equal(panel_a.blocks[1].text, said("why.unmeasured", run, 0, NULL));
     }
     // A step under way has no time and no share yet.
     struct showing source = source_of(run, 10000000 + 5, SIDE_WHY);
-    source.at.floors = &floors;
+    source.at.roofline = &roofline;
     panel_fill(&panel_a, &source.at, &source.stage);
     assert_null(strstr(block_text(&panel_a, "why.floors"), "%"));
     assert_non_null(
@@ -467,7 +467,7 @@ static void why_gives_no_number_that_was_not_measured(void **state) {
     panel_fill(&panel_a, &source.at, &source.stage);
     assert_string_equal(panel_a.blocks[0].text, lesson_word(lesson, "why.nothing"));
     source = source_of(units, run_end_ns(units), SIDE_WHY);
-    source.at.floors = &floors;
+    source.at.roofline = &roofline;
     panel_fill(&panel_a, &source.at, &source.stage);
     assert_int_equal(panel_a.block_count, 1);
     assert_string_equal(panel_a.blocks[0].text, said("why.lesson", units, 0, NULL));

@@ -104,7 +104,7 @@ static void paint_lab_page(struct cmdlist *out, int size, int theme) {
         .longest_answer = 256,
         .sweep = &extras.sweep,
         .longest_sweep = longest,
-        .floors = &extras.floors,
+        .roofline = &extras.roofline,
         .kept = charged,
         .kept_name = "kept",
     };

@@ -59,7 +59,7 @@ static bool is_measured(struct session *session) {
 
 static bool has_lab(struct session *session) {
     const struct labwork *work = session_lab(session);
-    return work->floors.is_measured && work->uncached;
+    return work->roofline.is_measured && work->uncached;
 }
 
 static const struct run *shown(struct session *session) {
@@ -76,7 +76,7 @@ static void a_slider_moves_the_measured_run_and_lab_follows_it(void **state) {
     assert_null(session_before(session));
     assert_true(session_keep(session, shown(session), why));
 
-    session_want(session, LABWORK_FLOORS | LABWORK_UNCACHED);
+    session_want(session, LABWORK_ROOFLINE | LABWORK_UNCACHED);
     wait_until(session, has_lab);
     const struct labwork *work = session_lab(session);
     const struct run *uncached = work->uncached, *run = shown(session);
@@ -84,7 +84,7 @@ static void a_slider_moves_the_measured_run_and_lab_follows_it(void **state) {
     assert_int_equal(uncached->answer_count, run->answer_count);
     for (int i = 0; i < run->answer_count; i++) // the same tokens, computed again and again
         assert_int_equal(uncached->tokens[18 + i].id, run->tokens[18 + i].id);
-    double flop = work->floors.prefill.flop;
+    double flop = work->roofline.prefill.flop;
 
     session_want(session, 0);
     assert_true(session_measure(session, 36, 0, stopwatch_now_ns(), why));
@@ -92,8 +92,8 @@ static void a_slider_moves_the_measured_run_and_lab_follows_it(void **state) {
     assert_int_equal(shown(session)->info.prompt_tokens, 36);
     assert_int_equal(session_before(session)->info.prompt_tokens, 18);
     assert_int_equal(session_lab(session)->kept->info.prompt_tokens, 18);
-    assert_null(session_lab(session)->uncached);                   // it was another answer's
-    assert_true(session_lab(session)->floors.prefill.flop > flop); // of the run on screen
+    assert_null(session_lab(session)->uncached);                     // it was another answer's
+    assert_true(session_lab(session)->roofline.prefill.flop > flop); // of the run on screen
 
     assert_true(session_measure_text(session, "Where is my parcel?", 0, stopwatch_now_ns(), why));
     wait_until(session, is_measured);

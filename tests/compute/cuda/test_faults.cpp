@@ -261,7 +261,7 @@ static void a_pass_that_failed_ends_the_state(void **) {
         for (long n = 1; n <= calls; n++) {
             struct backend_state *state = NULL;
             struct backend_opts opts = usual_opts(built.model);
-            struct backend_rates rates;
+            struct device_rates rates;
             char why[WHY_BYTES] = "", again[WHY_BYTES] = "";
             opts.context = 200;
             assert_good(backend_cuda.open(&state, built.model, &opts, why), why);
@@ -305,7 +305,7 @@ static void closing_a_lost_device_gives_everything_back(void **) {
 static void rates_that_find_no_memory_leave_the_state_good(void **) {
     static struct runner r;
     struct built built = build(&small);
-    struct backend_rates rates;
+    struct device_rates rates;
     char why[WHY_BYTES] = "";
     int32_t token = 1;
     open_runner(&r, &backend_cuda, built.model);

@@ -489,7 +489,7 @@ static void rates_are_measured_and_the_cache_is_kept(void **) {
     struct built built;
     char why[WHY_BYTES] = "";
     int32_t prompt[PROMPT];
-    struct backend_rates rates = {};
+    struct device_rates rates = {};
     open_small(&built, &cuda, &cpu);
     make_prompt(prompt, built.model);
     feed(&cpu, prompt, PROMPT, 0);

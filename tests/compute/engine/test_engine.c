@@ -214,7 +214,7 @@ static void a_shape_speaks_its_script_and_is_measured_as_any_model(void **state)
     struct engine_request request = request_for(prompt, prompt_of(engine, prompt, 64, "Where?"));
     request.repeats = 1;
     request.budget_ns = 0;
-    request.wants_floors = true;
+    request.wants_roofline = true;
     start(engine, &request);
     struct measure_result result = finish(engine);
     const struct run *run = result.shown;
@@ -228,20 +228,20 @@ static void a_shape_speaks_its_script_and_is_measured_as_any_model(void **state)
     assert_true(result.prefill_checked);
     // 110 million numbers of 4.5 bits, and what a step reads is all of them.
     assert_true(run->info.weight_bytes > 61000000 && run->info.weight_bytes < 63000000);
-    assert_true(result.floors.is_measured);
-    assert_true(result.floors.rates.read_bytes_s > 0 && result.floors.rates.matrix_flop_s > 0);
-    assert_true(result.floors.prefill.share > 0 && result.floors.decode.share > 0);
+    assert_true(result.roofline.is_measured);
+    assert_true(result.roofline.rates.read_bytes_s > 0 && result.roofline.rates.matrix_flop_s > 0);
+    assert_true(result.roofline.prefill.share > 0 && result.roofline.decode.share > 0);
     int length = run->answer_count;
     measure_clear(&result);
 
     // Longer than the script: it begins again. The length is no token passed over.
     request.answer_tokens = length + 3;
-    request.wants_floors = false;
+    request.wants_roofline = false;
     start(engine, &request);
     result = finish(engine);
     assert_int_equal(result.shown->answer_count, length + 3);
     assert_false(result.shown->info.forced_length);
-    assert_false(result.floors.is_measured);
+    assert_false(result.roofline.is_measured);
     size_t bytes, again_bytes;
     const char *first = run_token_text(result.shown, result.shown->prompt_count, &bytes);
     const char *again =
@@ -456,13 +456,13 @@ static void check_same_answer(struct engine *engine, const char *text, int answe
     struct measure_result cached = finish(engine);
     request.without_cache = true;
     request.repeats = 1;
-    request.wants_floors = true; // not of these
+    request.wants_roofline = true; // not of these
     start(engine, &request);
     struct measure_result result = finish(engine);
     const struct run *run = result.shown;
     assert_true(run_validate(run, why));
     assert_true(run->info.recomputes && !cached.shown->info.recomputes);
-    assert_false(result.floors.is_measured);
+    assert_false(result.roofline.is_measured);
     assert_int_equal(run->answer_count, cached.shown->answer_count);
     assert_true(run->answer_count > 3);
     for (int i = 0; i < run->prompt_count + run->answer_count; i++)

@@ -173,10 +173,10 @@ static struct runfile_extras small_extras(void) {
                   .step_count = 1,
                   .prefill = {{1, 900, 890, 1000, 5}, {64, 1900, 1900, 1900, 1}},
                   .step = {{1, 700, 690, 710, 15}}},
-        .floors = {.is_measured = true,
-                   .rates = {21.5e9, 100.25e9, true},
-                   .prefill = {5.5e6, 93.5e6, 932000, 0.512345, false},
-                   .decode = {5.75e6, 5.25e6, 267000, -1, true}},
+        .roofline = {.is_measured = true,
+                     .rates = {21.5e9, 100.25e9, true},
+                     .prefill = {5.5e6, 93.5e6, 932000, 0.512345, false},
+                     .decode = {5.75e6, 5.25e6, 267000, -1, true}},
     };
 }
 
@@ -222,11 +222,11 @@ static void a_sweep_and_floors_are_kept_beside_the_run(void **state) {
     json_decref(root);
     assert_true(runfile_parse_with(&run, &back, "test.json", text, bytes, why));
     assert_memory_equal(&back.sweep, &extras.sweep, sizeof(extras.sweep));
-    assert_true(back.floors.is_measured && back.floors.rates.is_cached);
-    assert_true(back.floors.rates.read_bytes_s == 21.5e9 && back.floors.decode.share == -1);
-    assert_true(back.floors.prefill.share == 0.512345 && !back.floors.prefill.is_read);
-    assert_true(back.floors.decode.bytes == 5.75e6 && back.floors.decode.flop == 5.25e6);
-    assert_int_equal(back.floors.decode.floor_ns, 267000);
+    assert_true(back.roofline.is_measured && back.roofline.rates.is_cached);
+    assert_true(back.roofline.rates.read_bytes_s == 21.5e9 && back.roofline.decode.share == -1);
+    assert_true(back.roofline.prefill.share == 0.512345 && !back.roofline.prefill.is_read);
+    assert_true(back.roofline.decode.bytes == 5.75e6 && back.roofline.decode.flop == 5.25e6);
+    assert_int_equal(back.roofline.decode.bound_ns, 267000);
     char *again = runfile_print_with(run, &back, &bytes_again, why);
     assert_string_equal(again, text);
     free(again);
@@ -238,7 +238,7 @@ static void a_sweep_and_floors_are_kept_beside_the_run(void **state) {
     run_destroy(run);
     assert_true(runfile_parse_with(&run, &none, "test.json", again, bytes_again, why));
     assert_int_equal(none.sweep.prefill_count + none.sweep.step_count, 0);
-    assert_false(none.floors.is_measured);
+    assert_false(none.roofline.is_measured);
     run_destroy(run);
     free(again);
     free(text);
@@ -253,10 +253,10 @@ static void a_sweep_that_is_wrong_is_not_saved(void **state) {
     assert_null(runfile_print_with(run, &extras, &bytes, why));
     assert_non_null(strstr(why, "prefill point 1"));
     extras = small_extras();
-    extras.floors.rates.matrix_flop_s = 0.0 / 0.0;
+    extras.roofline.rates.matrix_flop_s = 0.0 / 0.0;
     assert_null(runfile_print_with(run, &extras, &bytes, why));
     extras = small_extras();
-    extras.floors.decode.bytes = 1e30;
+    extras.roofline.decode.bytes = 1e30;
     assert_null(runfile_print_with(run, &extras, &bytes, why));
     assert_non_null(strstr(why, "out of range"));
     run_destroy(run);

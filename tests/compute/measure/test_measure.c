@@ -550,15 +550,15 @@ static void order_statistics_are_by_nearest_rank(void **state) {
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         int64_t samples[12];
         memcpy(samples, rows[i].samples, sizeof(samples));
-        int median = measure_median_index(samples, rows[i].count);
+        int median = spread_median_index(samples, rows[i].count);
         assert_int_equal(samples[median], rows[i].median);
-        struct measure_spread spread = measure_spread_of(samples, rows[i].count);
+        struct spread spread = spread_of_samples(samples, rows[i].count);
         assert_int_equal(spread.count, rows[i].count);
         assert_int_equal(spread.median_ns, rows[i].median);
         assert_int_equal(spread.p10_ns, rows[i].p10);
         assert_int_equal(spread.p90_ns, rows[i].p90);
     }
-    struct measure_spread none = measure_spread_of(NULL, 0);
+    struct spread none = spread_of_samples(NULL, 0);
     assert_int_equal(none.count, 0);
     assert_int_equal(none.median_ns, -1);
 }

@@ -1,6 +1,6 @@
-// See observer.h. A turn of one kind is a sweep of one length, the prompt's: it measures
+// See overhead.h. A turn of one kind is a sweep of one length, the prompt's: it measures
 // steps at that context without keeping a run, which needs all marks.
-#include "app/command/observer.h"
+#include "app/command/overhead.h"
 
 #include "app/runs/source.h"
 #include "compute/base/progress.h"
@@ -12,7 +12,7 @@ enum { TURN_REPEATS = 11 };
 
 static const int64_t TURN_BUDGET_NS = INT64_C(400000000);
 
-static const enum backend_marks kinds[OBSERVER_KINDS] = {BACKEND_MARKS_NONE, BACKEND_MARKS_ENDS,
+static const enum backend_marks kinds[OVERHEAD_KINDS] = {BACKEND_MARKS_NONE, BACKEND_MARKS_ENDS,
                                                          BACKEND_MARKS_ALL};
 
 // --- The numbers ---
@@ -28,12 +28,12 @@ static double by_rank(const double *sorted, int count, int percent) {
     return sorted[rank < 1 ? 0 : rank - 1];
 }
 
-void observer_sum_up(struct observer *out, int64_t steps_ns[OBSERVER_KINDS][OBSERVER_TURNS],
+void overhead_sum_up(struct overhead *out, int64_t steps_ns[OVERHEAD_KINDS][OVERHEAD_TURNS],
                      int turns, int layers) {
-    const int marks[OBSERVER_KINDS] = {0, 2, layers + 1};
-    *out = (struct observer){.count = OBSERVER_KINDS};
-    for (int kind = OBSERVER_KINDS - 1; kind >= 0; kind--) { // kind 0 is sorted last
-        double ratios[OBSERVER_TURNS];
+    const int marks[OVERHEAD_KINDS] = {0, 2, layers + 1};
+    *out = (struct overhead){.count = OVERHEAD_KINDS};
+    for (int kind = OVERHEAD_KINDS - 1; kind >= 0; kind--) { // kind 0 is sorted last
+        double ratios[OVERHEAD_TURNS];
         for (int turn = 0; turn < turns; turn++)
             ratios[turn] = (double)steps_ns[kind][turn] / (double)steps_ns[0][turn];
         qsort(ratios, (size_t)turns, sizeof(*ratios), compare_reals);
@@ -41,7 +41,7 @@ void observer_sum_up(struct observer *out, int64_t steps_ns[OBSERVER_KINDS][OBSE
         out->kinds[kind].ratio = by_rank(ratios, turns, 50);
         out->kinds[kind].ratio_p10 = by_rank(ratios, turns, 10);
         out->kinds[kind].ratio_p90 = by_rank(ratios, turns, 90);
-        out->kinds[kind].step = measure_spread_of(steps_ns[kind], turns);
+        out->kinds[kind].step = spread_of_samples(steps_ns[kind], turns);
     }
 }
 
@@ -69,61 +69,61 @@ static bool measure_turn(int64_t *step_ns, struct source *source, char *why) {
 
 // Forward and back in turn, so that none is always the first. The turn before all others
 // warms up and is left out.
-static bool take_turns(struct observer *out, struct source sources[OBSERVER_KINDS],
+static bool take_turns(struct overhead *out, struct source sources[OVERHEAD_KINDS],
                        struct progress *progress, char *why) {
-    int64_t steps_ns[OBSERVER_KINDS][OBSERVER_TURNS], unused_ns;
+    int64_t steps_ns[OVERHEAD_KINDS][OVERHEAD_TURNS], unused_ns;
     struct run_info info;
-    for (int turn = -1; turn < OBSERVER_TURNS; turn++) {
-        progress_say(progress, "measuring what marks cost: %d of %d", turn + 1, OBSERVER_TURNS);
-        for (int i = 0; i < OBSERVER_KINDS; i++) {
-            int kind = turn % 2 ? i : OBSERVER_KINDS - 1 - i;
+    for (int turn = -1; turn < OVERHEAD_TURNS; turn++) {
+        progress_say(progress, "measuring what marks cost: %d of %d", turn + 1, OVERHEAD_TURNS);
+        for (int i = 0; i < OVERHEAD_KINDS; i++) {
+            int kind = turn % 2 ? i : OVERHEAD_KINDS - 1 - i;
             int64_t *step_ns = turn < 0 ? &unused_ns : &steps_ns[kind][turn];
             if (!measure_turn(step_ns, &sources[kind], why))
                 return false;
         }
     }
     engine_fill_info(sources[0].engine, &info);
-    observer_sum_up(out, steps_ns, OBSERVER_TURNS, info.layers);
+    overhead_sum_up(out, steps_ns, OVERHEAD_TURNS, info.layers);
     return true;
 }
 
-bool observer_measure(struct observer *out, const struct run_request *request,
+bool overhead_measure(struct overhead *out, const struct run_request *request,
                       struct progress *progress, char why[256]) {
-    struct source sources[OBSERVER_KINDS] = {{0}};
-    *out = (struct observer){0};
+    struct source sources[OVERHEAD_KINDS] = {{0}};
+    *out = (struct overhead){0};
     bool ok = true;
-    for (int i = 0; i < OBSERVER_KINDS && ok; i++)
+    for (int i = 0; i < OVERHEAD_KINDS && ok; i++)
         ok = source_open(&sources[i], request, kinds[i], NULL, why);
     ok = ok && take_turns(out, sources, progress, why);
-    for (int i = 0; i < OBSERVER_KINDS; i++)
+    for (int i = 0; i < OVERHEAD_KINDS; i++)
         source_close(&sources[i]);
     return ok;
 }
 
 // --- Writing ---
 
-void observer_print(FILE *out, const struct observer *observer) {
+void overhead_print(FILE *out, const struct overhead *overhead) {
     fprintf(out, "\nwhat marks cost a step\n%-8s%11s%11s%11s%11s\n", "marks", "median ms", "ratio",
             "p10", "p90");
-    for (int i = 0; i < observer->count; i++)
-        fprintf(out, "%-8d%11.3f%11.3f%11.3f%11.3f\n", observer->kinds[i].marks,
-                (double)observer->kinds[i].step.median_ns / 1e6, observer->kinds[i].ratio,
-                observer->kinds[i].ratio_p10, observer->kinds[i].ratio_p90);
-    if (observer->count > 0)
+    for (int i = 0; i < overhead->count; i++)
+        fprintf(out, "%-8d%11.3f%11.3f%11.3f%11.3f\n", overhead->kinds[i].marks,
+                (double)overhead->kinds[i].step.median_ns / 1e6, overhead->kinds[i].ratio,
+                overhead->kinds[i].ratio_p10, overhead->kinds[i].ratio_p90);
+    if (overhead->count > 0)
         fprintf(out, "ratio: to the step without marks of the same turn, %d turns\n",
-                observer->kinds[0].step.count);
+                overhead->kinds[0].step.count);
 }
 
-bool observer_add_json(json_t *object, const struct observer *observer) {
+bool overhead_add_json(json_t *object, const struct overhead *overhead) {
     json_t *list = json_array();
     bool ok = true;
-    for (int i = 0; i < observer->count && ok; i++)
+    for (int i = 0; i < overhead->count && ok; i++)
         ok =
             json_array_append_new(
-                list, json_pack("{s:i,s:f,s:f,s:f,s:f}", "marks", observer->kinds[i].marks,
-                                "step_ms", (double)observer->kinds[i].step.median_ns / 1e6, "ratio",
-                                observer->kinds[i].ratio, "ratio_p10", observer->kinds[i].ratio_p10,
-                                "ratio_p90", observer->kinds[i].ratio_p90)) == 0;
+                list, json_pack("{s:i,s:f,s:f,s:f,s:f}", "marks", overhead->kinds[i].marks,
+                                "step_ms", (double)overhead->kinds[i].step.median_ns / 1e6, "ratio",
+                                overhead->kinds[i].ratio, "ratio_p10", overhead->kinds[i].ratio_p10,
+                                "ratio_p90", overhead->kinds[i].ratio_p90)) == 0;
     if (ok)
         return json_object_set_new(object, "observer", list) == 0; // takes it either way
     json_decref(list);

@@ -2,7 +2,7 @@
 // and after the last point it goes on with a slope taken from the fit. That chain is made
 // once (curve) and then asked as often as a run has steps; a sum over steps is closed
 // form, piece by piece, since a picture asks for hundreds of them.
-#include "compute/measure/sweep.h"
+#include "compute/analysis/sweep.h"
 
 #include "compute/base/why.h"
 

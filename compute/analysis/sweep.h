@@ -16,10 +16,10 @@
 // is one sample a point), errors grow with their real distance. Long prompts bend upward
 // (attention): points are left out from the long end while the bend there is certain
 // and more than 5 % of the time; `longest_tokens` says how far the fit goes.
-#ifndef COMPUTE_MEASURE_SWEEP_H
-#define COMPUTE_MEASURE_SWEEP_H
+#ifndef COMPUTE_ANALYSIS_SWEEP_H
+#define COMPUTE_ANALYSIS_SWEEP_H
 
-#include "compute/measure/measure.h"
+#include "compute/run/run.h"
 
 enum { SWEEP_MAX_POINTS = 32 };
 

@@ -8,9 +8,10 @@
 
 #include <cmocka.h>
 
+#include "compute/analysis/roofline.h"
+#include "compute/backend/backend.h"
 #include "compute/base/stopwatch.h"
 #include "compute/base/why.h"
-#include "compute/measure/floors.h"
 #include "compute/model/shape.h"
 
 #include <math.h>
@@ -39,7 +40,7 @@ static struct run *run_of(const struct model *model, int prompt, int answers) {
     return run;
 }
 
-static const struct backend_rates h200 = {.read_bytes_s = 4.3e12, .matrix_flop_s = 790e12};
+static const struct device_rates h200 = {.read_bytes_s = 4.3e12, .matrix_flop_s = 790e12};
 
 static void assert_close(double got, double wanted, double share) {
     if (!(fabs(got - wanted) <= share * wanted))
@@ -68,17 +69,17 @@ static void floors_of_well_known_models_are_those_worked_out_by_hand(void **stat
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct model *model;
-        struct floors floors;
+        struct roofline roofline;
         assert_true(shape_model(&model, shape_find(rows[i].shape, why), rows[i].type, 1, why));
         struct run *run = run_of(model, rows[i].prompt, 2);
-        floors_of(&floors, &model->shape, run, &h200, 50000000, -1);
-        assert_true(floors.is_measured);
-        assert_close((double)floors.prefill.floor_ns / 1e6, rows[i].prefill_ms, 0.01);
-        assert_close((double)floors.decode.floor_ns / 1e6, rows[i].step_ms, 0.01);
-        assert_int_equal(floors.prefill.is_read, rows[i].is_read);
-        assert_true(floors.decode.is_read);
-        assert_close(floors.prefill.share, rows[i].prefill_ms / 50, 0.01);
-        assert_true(floors.decode.share == -1); // not measured
+        roofline_of(&roofline, &model->shape, run, &h200, 50000000, -1);
+        assert_true(roofline.is_measured);
+        assert_close((double)roofline.prefill.bound_ns / 1e6, rows[i].prefill_ms, 0.01);
+        assert_close((double)roofline.decode.bound_ns / 1e6, rows[i].step_ms, 0.01);
+        assert_int_equal(roofline.prefill.is_read, rows[i].is_read);
+        assert_true(roofline.decode.is_read);
+        assert_close(roofline.prefill.share, rows[i].prefill_ms / 50, 0.01);
+        assert_true(roofline.decode.share == -1); // not measured
         run_destroy(run);
         model_close(model);
     }
@@ -91,10 +92,10 @@ static void a_step_is_counted_halfway_through_the_answer(void **state) {
     // 10 prompt tokens, 5 answers: steps see 11, 12, 13 and 14 tokens.
     struct run *run = run_of(model, 10, 5);
     double entry = 2.0 * 12 * 12 * 64 * 2;
-    assert_true(fabs(floors_step_bytes(run) -
+    assert_true(fabs(roofline_step_bytes(run) -
                      ((double)model_step_weight_bytes(model) + 12.5 * entry)) < 1e-6);
     run->answer_count = 1; // no step was made; one would see 11
-    assert_true(fabs(floors_step_bytes(run) -
+    assert_true(fabs(roofline_step_bytes(run) -
                      ((double)model_step_weight_bytes(model) + 11 * entry)) < 1e-6);
     run_destroy(run);
     model_close(model);
@@ -109,7 +110,7 @@ static void this_device_has_rates_within_reason_and_soon(void **state) {
     struct backend_opts opts = {.threads = 2, .context = 64};
     assert_true(shape_model(&model, &little, GGUF_TENSOR_F16, 1, why));
     assert_true(backend_cpu.open(&opened, model, &opts, why));
-    struct backend_rates cached, memory;
+    struct device_rates cached, memory;
     int64_t start_ns = stopwatch_now_ns();
     assert_true(backend_cpu.measure_rates(opened, 1 << 20, &cached, why));
     assert_true(backend_cpu.measure_rates(opened, (size_t)1 << 40, &memory, why));

@@ -3,7 +3,7 @@
 // points, a mean to its left and a line to its right. Whether one more parameter is worth
 // it is asked the same way everywhere (is_worth). Tokens are scaled to 0 .. 1, so that
 // the equations stay solvable in double.
-#include "compute/measure/sweep.h"
+#include "compute/analysis/sweep.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ struct polynomial {
 // --- The error of each point ---
 
 // Expected range of n samples of a normal distribution, in standard deviations: d2 of
-// the control charts. measure_spread_of's p10 and p90 of up to 9 samples are the least
+// the control charts. spread_of_samples's p10 and p90 of up to 9 samples are the least
 // and the greatest.
 static double range_of(int count) {
     static const double ranges[] = {0, 0, 1.128, 1.693, 2.059, 2.326, 2.534, 2.704, 2.847, 2.970};

@@ -1,5 +1,7 @@
-// See floors.h. In double: a 70B model's prefill is 10^15 operations and more.
-#include "compute/measure/floors.h"
+// See roofline.h. In double: a 70B model's prefill is 10^15 operations and more.
+#include "compute/analysis/roofline.h"
+
+#include "compute/model/model.h"
 
 #include <math.h>
 
@@ -18,31 +20,31 @@ static double mean_context(const struct run *run) {
     return run->info.prompt_tokens + (steps + 1) / 2.0;
 }
 
-double floors_step_bytes(const struct run *run) {
+double roofline_step_bytes(const struct run *run) {
     return (double)run->info.weight_bytes + (double)run_cache_entry_bytes(run) * mean_context(run);
 }
 
-static void finish(struct floors_phase *phase, const struct backend_rates *rates,
+static void finish(struct roofline_phase *phase, const struct device_rates *rates,
                    int64_t measured_ns) {
     double read_ns = phase->bytes / rates->read_bytes_s * 1e9;
     double matrix_ns = phase->flop / rates->matrix_flop_s * 1e9;
     phase->is_read = read_ns >= matrix_ns;
-    phase->floor_ns = (int64_t)llround(phase->is_read ? read_ns : matrix_ns);
-    phase->share = measured_ns > 0 ? (double)phase->floor_ns / (double)measured_ns : -1;
+    phase->bound_ns = (int64_t)llround(phase->is_read ? read_ns : matrix_ns);
+    phase->share = measured_ns > 0 ? (double)phase->bound_ns / (double)measured_ns : -1;
 }
 
-void floors_of(struct floors *out, const struct model_shape *shape, const struct run *run,
-               const struct backend_rates *rates, int64_t prefill_ns, int64_t step_ns) {
+void roofline_of(struct roofline *out, const struct model_shape *shape, const struct run *run,
+                 const struct device_rates *rates, int64_t prefill_ns, int64_t step_ns) {
     double tokens = run->info.prompt_tokens;
     double width = (double)shape->layers * shape->heads * shape->head_dim;
-    *out = (struct floors){
+    *out = (struct roofline){
         .is_measured = true,
         .rates = *rates,
         .prefill = {.bytes = (double)run->info.weight_bytes,
                     .flop = 2 * layer_weights(shape) * tokens + 2 * width * tokens * tokens +
                             2 * head_weights(shape)},
         // Scores and mixing: twice two operations for each number of the context.
-        .decode = {.bytes = floors_step_bytes(run),
+        .decode = {.bytes = roofline_step_bytes(run),
                    .flop = 2 * layer_weights(shape) + 4 * width * mean_context(run) +
                            2 * head_weights(shape)},
     };

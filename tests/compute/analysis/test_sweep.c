@@ -9,7 +9,8 @@
 
 #include <cmocka.h>
 
-#include "compute/measure/sweep.h"
+#include "compute/analysis/spread.h"
+#include "compute/analysis/sweep.h"
 #include "tests/compute/run/random_run.h"
 
 #include <math.h>
@@ -40,12 +41,12 @@ static double true_ns(const struct device *d, double tokens) {
 }
 
 static struct sweep_point point_of(const struct device *d, int tokens, uint64_t *random) {
-    int64_t samples[MEASURE_MAX_REPEATS];
+    int64_t samples[101];
     double part = log(tokens) / log(d->longest);
     double noise = d->noise_unit + (d->long_noise_unit - d->noise_unit) * part;
     for (int i = 0; i < d->samples; i++)
         samples[i] = llround(true_ns(d, tokens) * (1 + noise * normal(random)));
-    struct measure_spread spread = measure_spread_of(samples, d->samples);
+    struct spread spread = spread_of_samples(samples, d->samples);
     return (struct sweep_point){tokens, spread.median_ns, spread.p10_ns, spread.p90_ns,
                                 spread.count};
 }

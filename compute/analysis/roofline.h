@@ -1,0 +1,38 @@
+// The least time that a prefill and a decode step can take on a device (the roofline
+// bound), and how near a measured time came to it. Arithmetic only: a backend measures
+// the two rates on the device itself.
+//
+// A decode step reads every weight once and the KV cache: bytes = W + KV. Prefill of T
+// tokens multiplies: FLOPs = 2 * (weights of the layers) * T + 2 * layers * heads *
+// head_dim * T^2 (causal) + 2 * (output matrix), and reads W. The bound is the longer
+// of bytes / read rate and FLOPs / matrix rate.
+#ifndef COMPUTE_ANALYSIS_ROOFLINE_H
+#define COMPUTE_ANALYSIS_ROOFLINE_H
+
+#include "compute/analysis/rates.h"
+#include "compute/run/run.h"
+
+struct model_shape;
+
+struct roofline_phase {
+    double bytes, flop;
+    int64_t bound_ns;
+    double share; // bound over measured time, 1 = as fast as the device allows; -1 = not measured
+    bool is_read; // reading takes longer than computing, so memory sets the bound
+};
+
+struct roofline {
+    bool is_measured;
+    struct device_rates rates;
+    struct roofline_phase prefill, decode;
+};
+
+// Bytes that a decode step of `run` reads: the weights, and the cache as it is halfway
+// through the answer (after one step, if there is only one answer token).
+double roofline_step_bytes(const struct run *run);
+
+// prefill_ns, step_ns: measured medians, -1 = none. `shape` is that of the run's model.
+void roofline_of(struct roofline *out, const struct model_shape *shape, const struct run *run,
+                 const struct device_rates *rates, int64_t prefill_ns, int64_t step_ns);
+
+#endif
