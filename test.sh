@@ -20,7 +20,7 @@ if [ $# -gt 0 ]; then
 fi
 
 say "style: clang-format"
-git ls-files -z -- '*.c' '*.h' | xargs -0 clang-format --dry-run --Werror
+git ls-files -z -- '*.c' '*.h' '*.cu' '*.cuh' '*.cpp' | xargs -0 clang-format --dry-run --Werror
 echo "clean"
 
 say "release build"

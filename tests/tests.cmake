@@ -120,7 +120,7 @@ if(TOKENDRIP_HAS_TESTS)
         enable_language(CXX)
         add_library(tokendrip_on_host STATIC ${CMAKE_SOURCE_DIR}/tests/compute/cuda/cuda_on_host.cpp
             ${CMAKE_SOURCE_DIR}/tests/compute/cuda/gemm_on_host.cpp)
-        foreach(name attend_products backend_cuda cards decode gemm_slices marks prefill rates rows
+        foreach(name attend_products backend_cuda cards decode decode_attend gemm_slices marks prefill rates rows
                 step weights weights_cuda)
             file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/on_host/${name}.cpp
                  CONTENT "#include \"compute/cuda/${name}.cu\"\n")

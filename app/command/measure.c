@@ -321,7 +321,7 @@ static bool check_target(const char *path, char *why) {
 static bool save(const char *path, const struct measured *measured, char *why) {
     struct runfile_extras extras = {.sweep = measured->sweep,
                                     .roofline = measured->result.roofline};
-    return runfile_save_with(path, measured->result.shown, &extras, why);
+    return runfile_save(path, measured->result.shown, &extras, why);
 }
 
 static bool write_files(const struct options *options, const struct measured *measured, char *why) {

@@ -25,7 +25,7 @@ static void put_kept(struct labwork *work, struct run *run, const char *name) {
 
 bool labwork_load_kept(struct labwork *work, const char *path, char why[256]) {
     struct run *run = NULL;
-    if (!runfile_load(&run, path, why))
+    if (!runfile_load(&run, NULL, path, why))
         return false;
     if (run->state != RUN_COMPLETE) {
         run_destroy(run);

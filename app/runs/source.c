@@ -301,7 +301,7 @@ bool source_lesson(struct run **out, const struct run_request *request,
 
 bool source_replay(struct run **out, struct runfile_extras *extras, const char *path,
                    char why[256]) {
-    if (!runfile_load_with(out, extras, path, why))
+    if (!runfile_load(out, extras, path, why))
         return false;
     if ((*out)->state != RUN_OPEN && (*out)->answer_count > 0)
         return true;

@@ -11,8 +11,8 @@
 
 extern "C" {
 #include "compute/backend/check.h"
-#include "compute/model/shape.h"
 #include "compute/base/why.h"
+#include "compute/model/shape.h"
 }
 
 #include <math.h>
@@ -373,6 +373,6 @@ static bool available(char *why) {
 const struct backend backend_cuda = {
     // 16-bit activations in prefill, f32 in steps: 3e-3 was seen with 18 tokens of the
     // bundled model, and it grows with depth.
-    BACKEND_ABI, "cuda", 2e-2,      available,     cards_describe,
+    BACKEND_ABI, "cuda",      2e-2, available, cards_describe,
     open_state,  close_state, pass, fill_info, measure_rates,
 };

@@ -2,8 +2,8 @@
 #include "compute/cuda/weights_cuda.cuh"
 
 extern "C" {
-#include "compute/model/shape.h"
 #include "compute/base/why.h"
+#include "compute/model/shape.h"
 }
 
 #include <stdlib.h>

@@ -27,9 +27,10 @@
 //              "is_cached":false,"prefill":{"bytes":...,"flop":...,"floor_ns":...,
 //              "share_ppm":...,"is_read":false},"decode":{...}}; rounded to integers,
 //              "share_ppm" -1 where it was not measured
-// Of "info", "recomputes" is there only if true.
-// Reading trusts nothing: sizes are bounded before memory is taken, and the
-// result passes run_validate. Saving a run that was loaded gives the same bytes.
+// Of "info", "recomputes" is written only if true.
+// Reading trusts nothing: sizes are bounded before memory is taken, and the result passes
+// run_validate. Outside "tokendrip" only quotes and brackets are followed, to find it.
+// Saving a run that was loaded gives the same bytes.
 #ifndef COMPUTE_FILE_RUNFILE_H
 #define COMPUTE_FILE_RUNFILE_H
 
@@ -49,29 +50,22 @@ struct runfile_extras {
     struct roofline roofline; // is_measured false = not there
 };
 
-// Writes to `path`.part, syncs and renames, so `path` is whole or untouched; on
-// failure the part is removed. Complete or failed runs only. What is there already
-// is replaced if it is a regular file, and refused if it is anything else.
-bool runfile_save(const char *path, const struct run *run, char *why);
+// Writes to `path`.part, syncs and renames, so `path` is whole or untouched; on failure
+// the part is removed. Complete or failed runs only. A regular file at `path` is replaced,
+// anything else is refused. `extras` NULL = none.
+bool runfile_save(const char *path, const struct run *run, const struct runfile_extras *extras,
+                  char *why);
 
 // The file's text. Owner: the caller, free(). NULL with `why` on failure.
-char *runfile_print(const struct run *run, size_t *bytes, char *why);
+char *runfile_print(const struct run *run, const struct runfile_extras *extras, size_t *bytes,
+                    char *why);
 
-// Owner of the run: the caller, run_destroy.
-bool runfile_load(struct run **out, const char *path, char *why);
+// Owner of the run: the caller, run_destroy. `extras` NULL = not wanted, but checked all
+// the same; a file without any leaves *extras zeroed.
+bool runfile_load(struct run **out, struct runfile_extras *extras, const char *path, char *why);
 
-// `name` is used in messages only.
-bool runfile_parse(struct run **out, const char *name, const char *json, size_t bytes, char *why);
-
-// The same with what is kept beside the run; `extras` NULL = none, or not wanted: it is
-// then checked all the same. A file without any leaves *extras zeroed.
-bool runfile_save_with(const char *path, const struct run *run, const struct runfile_extras *extras,
-                       char *why);
-char *runfile_print_with(const struct run *run, const struct runfile_extras *extras, size_t *bytes,
-                         char *why);
-bool runfile_load_with(struct run **out, struct runfile_extras *extras, const char *path,
-                       char *why);
-bool runfile_parse_with(struct run **out, struct runfile_extras *extras, const char *name,
-                        const char *json, size_t bytes, char *why);
+// The same from text; `name` is used in messages only.
+bool runfile_parse(struct run **out, struct runfile_extras *extras, const char *name,
+                   const char *json, size_t bytes, char *why);
 
 #endif

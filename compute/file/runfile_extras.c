@@ -1,7 +1,6 @@
-// See runfile_extras.h. The fields of points and floors stand in tables, for printing and
-// reading alike. Doubles are kept as integers of a unit fine enough: a byte, an operation,
+// What a run file keeps beside its run: the sweep and the roofline bound. Doubles are kept as integers of a unit fine enough: a byte, an operation,
 // a millionth.
-#include "compute/file/runfile_extras.h"
+#include "compute/file/runfile_parts.h"
 
 #include "compute/base/why.h"
 
@@ -9,7 +8,6 @@
 #include <string.h>
 
 static const char *const curve_names[] = {"prefill", "step"};
-static const char *const phase_names[] = {"prefill", "decode"};
 
 // Rates and sums up to 2^62: no device and no model comes near.
 static const double most_real = 4611686018427387904.0;
@@ -91,8 +89,8 @@ void runfile_extras_print(struct jsonout *out, const struct runfile_extras *extr
     jsonout_int(out, "read_bytes_s", llround(roofline->rates.read_bytes_s));
     jsonout_int(out, "matrix_flop_s", llround(roofline->rates.matrix_flop_s));
     jsonout_bool(out, "is_cached", roofline->rates.is_cached);
-    print_phase(out, phase_names[0], &roofline->prefill);
-    print_phase(out, phase_names[1], &roofline->decode);
+    print_phase(out, runfile_phases[0], &roofline->prefill);
+    print_phase(out, runfile_phases[1], &roofline->decode);
     jsonout_close(out, '}');
 }
 
@@ -163,8 +161,8 @@ static bool read_roofline(struct roofline *out, const struct jsonin *at) {
            read_real(&inside, "read_bytes_s", &out->rates.read_bytes_s) &&
            read_real(&inside, "matrix_flop_s", &out->rates.matrix_flop_s) &&
            jsonin_bool(&inside, "is_cached", &out->rates.is_cached) &&
-           read_phase(&out->prefill, &inside, phase_names[0]) &&
-           read_phase(&out->decode, &inside, phase_names[1]);
+           read_phase(&out->prefill, &inside, runfile_phases[0]) &&
+           read_phase(&out->decode, &inside, runfile_phases[1]);
 }
 
 bool runfile_extras_read(struct runfile_extras *out, const struct jsonin *at) {

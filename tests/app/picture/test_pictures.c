@@ -64,8 +64,8 @@ static int open_all(void **state) {
     char why[256] = "";
     run = lesson_run("module-7", RUN_CHARGED, 0, 0);
     if (!text_create(&text, why) ||
-        !runfile_load_with(&measured, &extras,
-                           TOKENDRIP_SOURCE_DIR "/assets/runs/cpu-amd-epyc-2-cores.json", why) ||
+        !runfile_load(&measured, &extras,
+                      TOKENDRIP_SOURCE_DIR "/assets/runs/cpu-amd-epyc-2-cores.json", why) ||
         !run_recount(&charged, measured, RUN_CHARGED, why)) {
         fprintf(stderr, "%s\n", why);
         return -1;

@@ -1,0 +1,332 @@
+// A pass of the CPU backend. All members of a team go through it together, each doing
+// its own rows of every matrix and its own heads, with a barrier wherever one needs what
+// another made. A pass is layer by layer over all its tokens, as the picture shows it;
+// inside a layer the tokens go in blocks, so that scratch stays in the cache and small. A
+// block of one token (every decode step) is the same path; the kernels choose. Nothing is
+// allocated and no lock is taken in a pass.
+#include "compute/cpu/state.h"
+
+#include "compute/backend/check.h"
+#include "compute/base/stopwatch.h"
+#include "compute/base/why.h"
+
+#include <math.h>
+#include <string.h>
+
+// Neighbouring tokens of the pass that go through a layer together.
+struct block {
+    int first; // in the pass
+    int tokens;
+};
+
+struct span state_share(const struct backend_state *s, int member, int count, int unit) {
+    int64_t units = (count + unit - 1) / unit;
+    int64_t from = units * member / s->members * unit;
+    int64_t to = units * (member + 1) / s->members * unit;
+    return (struct span){(int)from, to < count ? (int)to : count};
+}
+
+static struct span share_rows(const struct backend_state *s, int member, int rows, int tokens) {
+    return state_share(s, member, rows, tokens > 1 ? s->kernels->panel_rows : ROW_UNIT);
+}
+
+// Rows `span` of several matrices whose outputs lie side by side in job.out.
+static void project(const struct backend_state *s, struct matmul job,
+                    const struct tensor *const matrices[], int count, struct span span) {
+    int first = 0;
+    for (int i = 0; i < count; i++) {
+        int rows = (int)matrices[i]->rows;
+        struct matmul part = job;
+        part.weights = matrices[i];
+        part.out = job.out + first;
+        part.row_from = span.from > first ? span.from - first : 0;
+        part.row_to = span.to - first < rows ? span.to - first : rows;
+        if (part.row_from < part.row_to)
+            s->kernels->matmul(&part);
+        first += rows;
+    }
+}
+
+// --- Steps of a layer; each is called by all members ---
+
+// The block's part of the stream, normalised: [tokens][dim]. One token is so
+// little work that every member does it for itself and nobody waits.
+static const float *normalise(struct backend_state *s, int member, struct block block,
+                              const struct tensor *weight) {
+    const struct model_shape *shape = &s->model->shape;
+    size_t dim = (size_t)shape->dim;
+    const float *in = s->stream + (size_t)block.first * dim;
+    if (block.tokens == 1) {
+        s->kernels->rms_norm(s->own[member].normed, in, weight->data, shape->dim,
+                             shape->norm_epsilon);
+        return s->own[member].normed;
+    }
+    struct span mine = state_share(s, member, block.tokens, 1);
+    for (int t = mine.from; t < mine.to; t++)
+        s->kernels->rms_norm(s->normed + (size_t)t * dim, in + (size_t)t * dim, weight->data,
+                             shape->dim, shape->norm_epsilon);
+    threads_barrier(s->threads);
+    return s->normed;
+}
+
+static float *cache_row(const struct backend_state *s, float *cache, int layer, int kv_head,
+                        int position) {
+    const struct model_shape *shape = &s->model->shape;
+    size_t head = (size_t)layer * (size_t)shape->kv_heads + (size_t)kv_head;
+    return cache + (head * (size_t)s->context + (size_t)position) * (size_t)shape->head_dim;
+}
+
+// Turns neighbouring pairs by their position's angles (Su et al. 2021, in the
+// pairing of Llama files). row_from and row_to are even.
+static void turn(const struct backend_state *s, float *token, struct span rows, int position) {
+    int head_dim = s->model->shape.head_dim;
+    const float *angles = s->rope + (size_t)position * (size_t)head_dim;
+    for (int r = rows.from; r < rows.to; r += 2) {
+        float cosine = angles[r % head_dim];
+        float sine = angles[r % head_dim + 1];
+        float first = token[r], second = token[r + 1];
+        token[r] = first * cosine - second * sine;
+        token[r + 1] = first * sine + second * cosine;
+    }
+}
+
+// Copies rows `rows` of a token's keys or values to their places in the cache.
+static void keep(const struct backend_state *s, float *cache, int layer, int position,
+                 const float *token, struct span rows) {
+    int head_dim = s->model->shape.head_dim;
+    for (int r = rows.from; r < rows.to;) {
+        int in_head = r % head_dim;
+        int count = head_dim - in_head < rows.to - r ? head_dim - in_head : rows.to - r;
+        memcpy(cache_row(s, cache, layer, r / head_dim, position) + in_head, token + r,
+               (size_t)count * sizeof(float));
+        r += count;
+    }
+}
+
+static struct span within(struct span span, int from, int to) {
+    return (struct span){span.from > from ? span.from - from : 0,
+                         span.to < to ? span.to - from : to - from};
+}
+
+// Queries, keys and values of the block; keys and values go into the cache.
+static void make_qkv(struct backend_state *s, int member, int layer, struct block block) {
+    const struct model_layer *weights = &s->model->layers[layer];
+    int rows = s->q_rows + 2 * s->kv_rows;
+    struct span mine = share_rows(s, member, rows, block.tokens);
+    const float *in = normalise(s, member, block, &weights->attn_norm);
+    project(s,
+            (struct matmul){.out = s->qkv,
+                            .out_stride = (size_t)rows,
+                            .in = in,
+                            .in_stride = (size_t)s->model->shape.dim,
+                            .tokens = block.tokens,
+                            .panel = s->own[member].panel},
+            (const struct tensor *const[]){&weights->q, &weights->k, &weights->v}, 3, mine);
+
+    int turned = s->q_rows + s->kv_rows; // values are not turned
+    for (int t = 0; t < block.tokens; t++) {
+        int position = s->pass->first_position + block.first + t;
+        float *token = s->qkv + (size_t)t * (size_t)rows;
+        turn(s, token, (struct span){mine.from, mine.to < turned ? mine.to : turned}, position);
+        keep(s, s->keys, layer, position, token + s->q_rows, within(mine, s->q_rows, turned));
+        keep(s, s->values, layer, position, token + turned, within(mine, turned, rows));
+    }
+}
+
+// Heads that share keys go together when there are many tokens, since turning
+// the keys is then half the work; each head alone when there is one.
+static void mix(struct backend_state *s, int member, int layer, struct block block) {
+    const struct model_shape *shape = &s->model->shape;
+    int group = shape->heads / shape->kv_heads;
+    int heads_each = block.tokens > 1 ? group : 1;
+    int parts = shape->heads / heads_each;
+    int tiles = (block.tokens + KERNELS_ATTEND_TOKENS - 1) / KERNELS_ATTEND_TOKENS;
+    size_t qkv_stride = (size_t)(s->q_rows + 2 * s->kv_rows);
+    for (int task = member; task < parts * tiles; task += s->members) {
+        int head = task % parts * heads_each;
+        int token = task / parts * KERNELS_ATTEND_TOKENS;
+        int left = block.tokens - token;
+        size_t place = (size_t)head * (size_t)shape->head_dim;
+        s->kernels->attend(&(struct attention){
+            .out = s->mixed + (size_t)token * (size_t)s->q_rows + place,
+            .out_stride = (size_t)s->q_rows,
+            .queries = s->qkv + (size_t)token * qkv_stride + place,
+            .query_stride = qkv_stride,
+            .keys = cache_row(s, s->keys, layer, head / group, 0),
+            .values = cache_row(s, s->values, layer, head / group, 0),
+            .tokens = left < KERNELS_ATTEND_TOKENS ? left : KERNELS_ATTEND_TOKENS,
+            .first_position = s->pass->first_position + block.first + token,
+            .heads = heads_each,
+            .head_dim = shape->head_dim,
+            .scratch = s->own[member].attend,
+        });
+    }
+}
+
+// Adds weights * in to the block's part of the stream.
+static void add_to_stream(struct backend_state *s, int member, struct block block,
+                          const struct tensor *weights, const float *in) {
+    int dim = s->model->shape.dim;
+    struct span mine = share_rows(s, member, dim, block.tokens);
+    s->kernels->matmul(&(struct matmul){
+        .out = s->stream + (size_t)block.first * (size_t)dim,
+        .out_stride = (size_t)dim,
+        .in = in,
+        .in_stride = (size_t)weights->cols,
+        .weights = weights,
+        .tokens = block.tokens,
+        .row_from = mine.from,
+        .row_to = mine.to,
+        .add = true,
+        .panel = s->own[member].panel,
+    });
+}
+
+// The feed-forward network's inner values: swish(gate) * up.
+static void make_inner(struct backend_state *s, int member, int layer, struct block block) {
+    const struct model_layer *weights = &s->model->layers[layer];
+    int ff_dim = s->model->shape.ff_dim;
+    struct span mine = share_rows(s, member, ff_dim, block.tokens);
+    struct matmul job = {
+        .out = s->gate,
+        .out_stride = (size_t)ff_dim,
+        .in = normalise(s, member, block, &weights->ffn_norm),
+        .in_stride = (size_t)s->model->shape.dim,
+        .weights = &weights->gate,
+        .tokens = block.tokens,
+        .row_from = mine.from,
+        .row_to = mine.to,
+        .panel = s->own[member].panel,
+    };
+    if (mine.from >= mine.to)
+        return;
+    s->kernels->matmul(&job);
+    job.out = s->up;
+    job.weights = &weights->up;
+    s->kernels->matmul(&job);
+    for (int t = 0; t < block.tokens; t++) {
+        size_t at = (size_t)t * (size_t)ff_dim + (size_t)mine.from;
+        s->kernels->swiglu(s->gate + at, s->up + at, mine.to - mine.from);
+    }
+}
+
+static void do_layer(struct backend_state *s, int member, int layer, struct block block) {
+    const struct model_layer *weights = &s->model->layers[layer];
+    make_qkv(s, member, layer, block);
+    threads_barrier(s->threads);
+    mix(s, member, layer, block);
+    threads_barrier(s->threads);
+    add_to_stream(s, member, block, &weights->attn_out, s->mixed);
+    threads_barrier(s->threads);
+    make_inner(s, member, layer, block);
+    threads_barrier(s->threads);
+    add_to_stream(s, member, block, &weights->down, s->gate);
+    threads_barrier(s->threads);
+}
+
+// --- A pass ---
+
+static void embed(struct backend_state *s, int member) {
+    size_t dim = (size_t)s->model->shape.dim;
+    struct span mine = state_share(s, member, s->pass->count, 1);
+    for (int t = mine.from; t < mine.to; t++)
+        s->kernels->widen(s->stream + (size_t)t * dim, &s->model->token_embd, s->pass->tokens[t]);
+    threads_barrier(s->threads);
+}
+
+static float *logits_of(const struct backend_state *s) {
+    return s->pass->logits ? s->pass->logits : s->logits;
+}
+
+// The row of the largest logit, the lowest of equals; -1: there is no number above
+// -infinity.
+static int32_t find_best(const float *logits, struct span rows) {
+    int32_t best = -1;
+    float largest = -INFINITY;
+    for (int r = rows.from; r < rows.to; r++) {
+        if (logits[r] > largest) { // false for NaN
+            best = r;
+            largest = logits[r];
+        }
+    }
+    return best;
+}
+
+static void make_logits(struct backend_state *s, int member) {
+    struct block last = {s->pass->count - 1, 1};
+    struct span mine = share_rows(s, member, s->model->shape.vocab, 1);
+    s->kernels->matmul(&(struct matmul){
+        .out = logits_of(s),
+        .in = normalise(s, member, last, &s->model->output_norm),
+        .weights = &s->model->output,
+        .tokens = 1,
+        .row_from = mine.from,
+        .row_to = mine.to,
+    });
+    if (s->pass->greedy_id)
+        s->own[member].best = find_best(logits_of(s), mine);
+}
+
+// The best of what each member found: their rows ascend, so that the first of equals
+// is the lowest.
+static int32_t greedy_id(const struct backend_state *s) {
+    const float *logits = logits_of(s);
+    int32_t best = -1;
+    for (int i = 0; i < s->members; i++) {
+        int32_t other = s->own[i].best;
+        if (other >= 0 && (best < 0 || logits[other] > logits[best]))
+            best = other;
+    }
+    return best >= 0 && isfinite(logits[best]) ? best : -1;
+}
+
+static void mark(const struct backend_state *s, int member, int stage) {
+    if (member == 0 && s->pass->on_mark &&
+        backend_marks_has(s->marks, stage, s->model->shape.layers))
+        s->pass->on_mark(s->pass->context, stage, stopwatch_now_ns());
+}
+
+// All members agree, whenever the answer changes.
+static bool is_told_to_stop(struct backend_state *s, int member) {
+    if (!s->pass->is_stopped || s->pass->count == 1)
+        return false;
+    if (member == 0)
+        s->stopped = s->pass->is_stopped(s->pass->context);
+    threads_barrier(s->threads);
+    return s->stopped;
+}
+
+static void forward(void *context, int member) {
+    struct backend_state *s = context;
+    int count = s->pass->count;
+    embed(s, member);
+    mark(s, member, 0);
+    for (int layer = 0; layer < s->model->shape.layers; layer++) {
+        if (is_told_to_stop(s, member))
+            return;
+        for (int first = 0; first < count; first += BLOCK_TOKENS) {
+            int tokens = count - first < BLOCK_TOKENS ? count - first : BLOCK_TOKENS;
+            do_layer(s, member, layer, (struct block){first, tokens});
+        }
+        mark(s, member, layer + 1);
+    }
+    if (s->pass->logits || s->pass->greedy_id)
+        make_logits(s, member);
+}
+
+bool state_pass(struct backend_state *s, const struct backend_pass *pass, char *why) {
+    struct backend_limits limits = {s->model->shape.vocab, s->context, s->cached};
+    if (!backend_check_pass(pass, &limits, why))
+        return false;
+    s->pass = pass;
+    s->stopped = false;
+    s->cached = pass->first_position; // what lies behind is being overwritten
+    threads_run(s->threads, forward, s);
+    if (!s->stopped && pass->greedy_id)
+        *pass->greedy_id = greedy_id(s);
+    s->pass = NULL;
+    if (s->stopped)
+        return why_set(why, "stopped");
+    s->cached += pass->count;
+    return true;
+}

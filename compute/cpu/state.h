@@ -1,0 +1,64 @@
+// What the CPU backend's files share: an open model, and the pass over it (pass.c). The
+// state is made and given back in backend_cpu.c.
+#ifndef COMPUTE_CPU_STATE_H
+#define COMPUTE_CPU_STATE_H
+
+#include "compute/backend/backend.h"
+#include "compute/cpu/kernels.h"
+#include "compute/cpu/threads.h"
+
+enum {
+    BLOCK_TOKENS = 128,
+    ROW_UNIT = 4, // rows of one token's products that go to one member together
+};
+
+// What a member has for itself.
+struct own {
+    float *normed; // [dim]
+    float *panel;  // [KERNELS_PANEL_FLOATS]
+    float *attend; // [attend_floats()]
+    int32_t best;  // of its rows of the logits, as find_best says
+};
+
+struct backend_state {
+    // Set at open.
+    const struct model *model; // the caller's, or `made`
+    struct model *made;        // owned, of a model made from a shape: its views in `weights`
+    void *weights;             // owned: [shape_model_bytes()]
+    const struct kernels *kernels;
+    struct threads *threads;
+    struct own *own; // [members]
+    int members;
+    int context;  // tokens the cache has room for
+    int q_rows;   // heads * head_dim
+    int kv_rows;  // kv_heads * head_dim
+    void *memory; // holds all arrays below
+    float *rope;  // [context][head_dim / 2][2]: cosine and sine of each pair's turn
+    // The cache: [layers][kv_heads][context][head_dim], of which every layer
+    // holds `cached` tokens.
+    float *keys, *values;
+    int cached;
+    enum backend_marks marks;
+    // Of a pass.
+    const struct backend_pass *pass;
+    bool stopped;
+    float *stream; // [tokens of the pass][dim]: what the layers add to
+    float *normed; // [BLOCK_TOKENS][dim]
+    float *qkv;    // [BLOCK_TOKENS][q_rows + 2 * kv_rows]
+    float *mixed;  // [BLOCK_TOKENS][q_rows]
+    float *gate;   // [BLOCK_TOKENS][ff_dim]
+    float *up;     // [BLOCK_TOKENS][ff_dim]
+    float *logits; // [vocab], where the caller has no place for them
+};
+
+struct span {
+    int from, to;
+};
+
+// Member's share of 0 .. count, cut only at multiples of `unit`.
+struct span state_share(const struct backend_state *s, int member, int count, int unit);
+
+// See backend.h, pass.
+bool state_pass(struct backend_state *s, const struct backend_pass *pass, char *why);
+
+#endif
