@@ -16,7 +16,7 @@ static int64_t by_rank(const int64_t *sorted_ns, int count, int percent) {
 struct spread spread_of_samples(int64_t *samples_ns, int count) {
     if (count < 1)
         return (struct spread){-1, -1, -1, 0};
-    qsort(samples_ns, (size_t)count, sizeof(*samples_ns), compare_ns);
+    qsort(samples_ns, (size_t)count, sizeof *samples_ns, compare_ns);
     return (struct spread){
         .median_ns = by_rank(samples_ns, count, 50),
         .p10_ns = by_rank(samples_ns, count, 10),

@@ -5,6 +5,7 @@
 #include "compute/analysis/sweep.h"
 
 #include "compute/base/why.h"
+#include "compute/run/script.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -125,40 +126,31 @@ int sweep_decode_ppm(const struct sweep *sweep, int prompt_tokens, int answer_to
 
 // --- A run ---
 
-// Texts to choose from: the control tokens at either end keep their places, what is
-// between is repeated.
+// Tokens of a run to take texts from.
 struct texts {
     const struct run *run;
-    int first, count, front, back;
+    int first;
+    struct script script;
 };
 
 static struct texts texts_of(const struct run *run, int first, int count) {
-    struct texts texts = {.run = run, .first = first, .count = count};
-    texts.front = count > 0 && run->tokens[first].is_control;
-    texts.back = count > 1 && run->tokens[first + count - 1].is_control;
+    struct texts texts = {.run = run, .first = first, .script.count = count};
+    texts.script.front = count > 0 && run->tokens[first].is_control;
+    texts.script.back = count > 1 && run->tokens[first + count - 1].is_control;
     return texts;
-}
-
-// Which token of the run stands for token `index` of `wanted`; -1 = none.
-static int pick(const struct texts *texts, int index, int wanted) {
-    int between = texts->count - texts->front - texts->back;
-    if (wanted <= texts->count)
-        return texts->first + index;
-    if (index < texts->front)
-        return texts->first;
-    if (index >= wanted - texts->back)
-        return texts->first + texts->count - 1;
-    return between > 0 ? texts->first + texts->front + (index - texts->front) % between : -1;
 }
 
 typedef bool add_token_fn(struct run *run, int32_t id, const char *text, size_t bytes,
                           bool is_control, char *why);
 
-static bool add_token(struct run *to, add_token_fn *add, const struct texts *texts, int from,
-                      char *why) {
+// Token `index` of `wanted`.
+static bool add_token(struct run *to, add_token_fn *add, const struct texts *texts, int index,
+                      int wanted, char *why) {
     size_t bytes = 0;
+    int from = script_pick(&texts->script, index, wanted);
     if (from < 0)
         return add(to, -1, "", 0, false, why);
+    from += texts->first;
     const struct run_token *token = &texts->run->tokens[from];
     const char *text = run_token_text(texts->run, from, &bytes);
     return add(to, token->id, text, bytes, token->is_control, why);
@@ -171,8 +163,7 @@ static bool add_pass(struct run *run, struct run_pass pass, const struct texts *
     int stages = run_stages(run);
     pass.start_ns = run_end_ns(run);
     if (!run_begin_pass(run, &pass, why) ||
-        !add_token(run, run_add_answer_token, texts,
-                   pick(texts, pass.yields, run->info.answer_limit), why))
+        !add_token(run, run_add_answer_token, texts, pass.yields, run->info.answer_limit, why))
         return false;
     for (int stage = 1; stage <= stages; stage++) {
         // Quotient and rest apart: the product would leave 64 bits.
@@ -205,8 +196,7 @@ static bool add_passes(struct run *run, const struct sweep *sweep, const struct 
 static bool fill(struct run *run, const struct sweep *sweep, const struct run *like, char *why) {
     struct texts texts = texts_of(like, 0, like->prompt_count);
     for (int i = 0; i < run->info.prompt_tokens; i++) {
-        if (!add_token(run, run_add_prompt_token, &texts, pick(&texts, i, run->info.prompt_tokens),
-                       why))
+        if (!add_token(run, run_add_prompt_token, &texts, i, run->info.prompt_tokens, why))
             return false;
     }
     return add_passes(run, sweep, like, why);

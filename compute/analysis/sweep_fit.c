@@ -57,8 +57,8 @@ static int compare_doubles(const void *left, const void *right) {
 // What is usual: the median, or the mean where most points have no spread.
 static double usual_error(const double *errors, int count) {
     double sorted[SWEEP_MAX_POINTS], sum = 0;
-    memcpy(sorted, errors, (size_t)count * sizeof(*errors));
-    qsort(sorted, (size_t)count, sizeof(*sorted), compare_doubles);
+    memcpy(sorted, errors, (size_t)count * sizeof *errors);
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_doubles);
     for (int i = 0; i < count; i++)
         sum += errors[i];
     return sorted[count / 2] > 0 ? sorted[count / 2] : sum / count;
@@ -91,7 +91,7 @@ static double mixed_error(const double *errors, const struct sweep_point *points
 
 static void weigh(struct weighed *out, const struct sweep_point *points, int count) {
     double errors[SWEEP_MAX_POINTS];
-    memset(out, 0, sizeof(*out));
+    memset(out, 0, sizeof *out);
     if (count < 1 || count > SWEEP_MAX_POINTS || !is_ascending(points, count))
         return;
     for (int i = 0; i < count; i++)
@@ -136,7 +136,7 @@ static bool invert(double a[TERMS][TERMS], int n) {
             }
         }
     }
-    memcpy(a, inverse, sizeof(inverse));
+    memcpy(a, inverse, sizeof inverse);
     return true;
 }
 
@@ -150,7 +150,7 @@ static double value_at(const struct polynomial *p, double x) {
 // c0 + c1 x + ... through points first .. end - 1. False: too few, or all at one place.
 static bool fit(struct polynomial *out, const struct weighed *w, int first, int end, int terms) {
     double right[TERMS] = {0};
-    memset(out, 0, sizeof(*out));
+    memset(out, 0, sizeof *out);
     out->terms = terms;
     for (int i = first; i < end; i++) {
         double powers[TERMS] = {1, w->x[i], w->x[i] * w->x[i]};
@@ -312,7 +312,7 @@ static void report_mean(struct sweep_prefill_fit *out, const struct weighed *w, 
 void sweep_fit_prefill(struct sweep_prefill_fit *out, const struct sweep *sweep) {
     struct weighed w;
     struct two_part parts;
-    memset(out, 0, sizeof(*out));
+    memset(out, 0, sizeof *out);
     weigh(&w, sweep->prefill, sweep->prefill_count);
     if (w.count < LEAST_POINTS || !find_parts(&parts, &w, w.count))
         return;
@@ -337,7 +337,7 @@ void sweep_fit_prefill(struct sweep_prefill_fit *out, const struct sweep *sweep)
 void sweep_fit_step(struct sweep_step_fit *out, const struct sweep *sweep) {
     struct weighed w;
     struct polynomial line;
-    memset(out, 0, sizeof(*out));
+    memset(out, 0, sizeof *out);
     weigh(&w, sweep->step, sweep->step_count);
     if (w.count < LEAST_POINTS || !fit(&line, &w, 0, w.count, 2))
         return;

@@ -50,7 +50,7 @@ static bool check_layer(const struct model_layer *l, backend_matrix_check *check
         {"up", &l->up},
         {"down", &l->down},
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (!check(rows[i].tensor, rows[i].name, is_made, why))
             return false;
     }

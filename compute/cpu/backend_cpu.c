@@ -192,7 +192,7 @@ static bool set_up(struct backend_state *s, const struct backend_opts *opts, cha
     s->marks = opts->marks;
     s->q_rows = shape->heads * shape->head_dim;
     s->kv_rows = shape->kv_heads * shape->head_dim;
-    s->own = calloc((size_t)s->members, sizeof(*s->own));
+    s->own = calloc((size_t)s->members, sizeof *s->own);
     if (!s->own)
         return why_set(why, "the CPU backend is out of memory");
     if (!take_arrays(s, why) || !threads_create(&s->threads, s->members, why))
@@ -208,7 +208,7 @@ static bool open_state(struct backend_state **out, const struct model *model,
     *out = NULL;
     if (!model->is_made && !check_model(model, why)) // one that is made is checked then
         return false;
-    struct backend_state *s = calloc(1, sizeof(*s));
+    struct backend_state *s = calloc(1, sizeof *s);
     if (!s)
         return why_set(why, "the CPU backend is out of memory");
     s->model = model;
@@ -228,7 +228,7 @@ static bool available(char *why) {
 
 static void describe(char *out, size_t bytes) {
     char name[96], why[WHY_BYTES];
-    cores_name(name, sizeof(name), "");
+    cores_name(name, sizeof name, "");
     const struct kernels *kernels = kernels_choose(NULL, why);
     double memory_bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     int cores = cores_here();
@@ -238,9 +238,9 @@ static void describe(char *out, size_t bytes) {
 }
 
 static void fill_info(const struct backend_state *s, struct run_info *info) {
-    snprintf(info->device, sizeof(info->device), "cpu");
-    cores_name(info->device_name, sizeof(info->device_name), "");
-    snprintf(info->driver, sizeof(info->driver), "%s", s->kernels->isa);
+    snprintf(info->device, sizeof info->device, "cpu");
+    cores_name(info->device_name, sizeof info->device_name, "");
+    snprintf(info->driver, sizeof info->driver, "%s", s->kernels->isa);
     info->threads = s->members;
     info->kv_value_bytes = (int)sizeof(float);
 }

@@ -30,7 +30,7 @@ static bool read_text(char *out, size_t bytes, const char *path) {
 static bool read_numbers(const char *path, const char *format, long long *first,
                          long long *second) {
     char text[TEXT_BYTES];
-    if (!read_text(text, sizeof(text), path))
+    if (!read_text(text, sizeof text, path))
         return false;
     int wanted = second ? 2 : 1;
     return sscanf(text, format, first, second) == wanted;
@@ -47,7 +47,7 @@ static void set(struct cores_mask *mask, int cpu) {
 }
 
 void cores_allowed(struct cores_mask *out) {
-    memset(out, 0, sizeof(*out));
+    memset(out, 0, sizeof *out);
     cpu_set_t *allowed = CPU_ALLOC(CORES_MAX_CPUS);
     size_t bytes = CPU_ALLOC_SIZE(CORES_MAX_CPUS);
     bool known = allowed && sched_getaffinity(0, bytes, allowed) == 0;
@@ -70,9 +70,9 @@ int cores_logical(const struct cores_mask *allowed) {
 // The lowest CPU of the core that `cpu` belongs to; lists are ascending.
 static int core_of(int cpu, const char *root) {
     static const char *const names[] = {"core_cpus_list", "thread_siblings_list"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char path[PATH_BYTES];
-        snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/cpu%d/topology/%s", root, cpu,
+        snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%d/topology/%s", root, cpu,
                  names[i]);
         long long lowest;
         if (read_numbers(path, "%lld", &lowest, NULL) && lowest >= 0 && lowest < CORES_MAX_CPUS)
@@ -104,14 +104,14 @@ static int quota_at(const char *folder, bool is_v2) {
     char path[PATH_BYTES + 32];
     long long quota_us, period_us;
     if (is_v2) {
-        snprintf(path, sizeof(path), "%s/cpu.max", folder); // "max 100000" does not match
+        snprintf(path, sizeof path, "%s/cpu.max", folder); // "max 100000" does not match
         return read_numbers(path, "%lld %lld", &quota_us, &period_us)
                    ? whole_cores(quota_us, period_us)
                    : CORES_MAX_CPUS;
     }
-    snprintf(path, sizeof(path), "%s/cpu.cfs_quota_us", folder);
+    snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", folder);
     bool has_quota = read_numbers(path, "%lld", &quota_us, NULL);
-    snprintf(path, sizeof(path), "%s/cpu.cfs_period_us", folder);
+    snprintf(path, sizeof path, "%s/cpu.cfs_period_us", folder);
     return has_quota && read_numbers(path, "%lld", &period_us, NULL)
                ? whole_cores(quota_us, period_us)
                : CORES_MAX_CPUS;
@@ -121,7 +121,7 @@ static int quota_at(const char *folder, bool is_v2) {
 // the path may name folders that only the host sees; those are passed over.
 static int quota_along(const char *top, const char *group, bool is_v2) {
     char folder[PATH_BYTES];
-    if (snprintf(folder, sizeof(folder), "%s%s", top, group) >= (int)sizeof(folder))
+    if (snprintf(folder, sizeof folder, "%s%s", top, group) >= (int)sizeof folder)
         return CORES_MAX_CPUS;
     int least = CORES_MAX_CPUS;
     for (size_t top_bytes = strlen(top);;) {
@@ -159,7 +159,7 @@ static int quota_of_line(char *line, const char *root) {
     int least = CORES_MAX_CPUS;
     for (int i = 0; i < 2; i++) {
         char top[PATH_BYTES];
-        snprintf(top, sizeof(top), "%s%s", root, is_v2 ? v2_tops[i] : v1_tops[i]);
+        snprintf(top, sizeof top, "%s%s", root, is_v2 ? v2_tops[i] : v1_tops[i]);
         int quota = quota_along(top, group, is_v2);
         least = quota < least ? quota : least;
     }
@@ -168,8 +168,8 @@ static int quota_of_line(char *line, const char *root) {
 
 static int quota_cores(const char *root) {
     char path[PATH_BYTES], text[TEXT_BYTES];
-    snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
-    if (!read_text(text, sizeof(text), path))
+    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+    if (!read_text(text, sizeof text, path))
         return CORES_MAX_CPUS;
     int least = CORES_MAX_CPUS;
     char *rest = text;
@@ -198,7 +198,7 @@ int cores_here(void) {
 // Words that makers put into the name and nobody says.
 static bool is_noise(const char *word, size_t bytes) {
     static const char *const noise[] = {"CPU", "Processor", "with"};
-    for (size_t i = 0; i < sizeof(noise) / sizeof(noise[0]); i++) {
+    for (size_t i = 0; i < sizeof noise / sizeof noise[0]; i++) {
         if (strlen(noise[i]) == bytes && strncmp(word, noise[i], bytes) == 0)
             return true;
     }
@@ -237,9 +237,9 @@ static void tidy_name(char *out, size_t bytes, char *name) {
 
 void cores_name(char *out, size_t bytes, const char *root) {
     char path[PATH_BYTES], text[TEXT_BYTES];
-    snprintf(path, sizeof(path), "%s/proc/cpuinfo", root);
+    snprintf(path, sizeof path, "%s/proc/cpuinfo", root);
     snprintf(out, bytes, "unknown processor");
-    if (!read_text(text, sizeof(text), path))
+    if (!read_text(text, sizeof text, path))
         return;
     char *rest = text;
     for (char *line; (line = strsep(&rest, "\n")) != NULL;) {

@@ -45,7 +45,7 @@ static const struct kernel_set {
 #endif
     {&kernels_plain, always},
 };
-enum { SETS = sizeof(sets) / sizeof(sets[0]) };
+enum { SETS = sizeof sets / sizeof sets[0] };
 
 const struct kernels *kernels_at(int index) {
     for (int i = 0; i < SETS; i++) {

@@ -66,9 +66,9 @@ struct kernels {
     // Scratch that attend needs for up to `positions` keys.
     size_t (*attend_floats)(int heads, int head_dim, int positions);
 
-    // A row of random weights of a model made from a shape: the bytes that
-    // quant_row_from_float makes of shape_random_value's numbers. cols is a multiple
-    // of QUANT_BLOCK. row: [quant_row_bytes()], aligned to its numbers
+    // A row of random weights of a model made from a shape: shape_random_value's numbers,
+    // rounded as quant.h says. cols is a multiple of QUANT_BLOCK.
+    // row: [quant_row_bytes()], aligned to its numbers
     void (*random_row)(void *row, enum gguf_tensor_type type, int cols,
                        struct shape_random_row keys, float scale);
 

@@ -45,7 +45,7 @@ static const unsigned char *row_at(const struct tensor *w, int64_t row) {
 
 VEC_INLINE uint16_t scale_of(const unsigned char *block) {
     uint16_t scale;
-    memcpy(&scale, block, sizeof(scale));
+    memcpy(&scale, block, sizeof scale);
     return scale;
 }
 
@@ -725,7 +725,7 @@ VEC_INLINE void store_bf16(uint16_t *to, vec v) {
     bits = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
     typedef uint16_t narrow __attribute__((vector_size(LANES * 2)));
     narrow out = __builtin_convertvector(bits, narrow);
-    memcpy(to, &out, sizeof(out));
+    memcpy(to, &out, sizeof out);
 }
 
 typedef uint8_t vec_bytes __attribute__((vector_size(LANES)));
@@ -736,7 +736,7 @@ VEC_INLINE vec_int steps_of(vec numbers, float per_step, float half) {
 
 VEC_INLINE void store_scale(unsigned char *block, float scale) {
     uint16_t half = half_from_float(scale);
-    memcpy(block, &half, sizeof(half));
+    memcpy(block, &half, sizeof half);
 }
 
 // The largest magnitude of a block.
@@ -754,7 +754,7 @@ VEC_INLINE void store_q8_0(unsigned char *block, const vec numbers[BLOCK_VECS]) 
     for (int v = 0; v < BLOCK_VECS; v++) {
         vec_int steps = steps_of(numbers[v], per_step, 128.5f) - 128;
         vec_bytes bytes = __builtin_convertvector(steps, vec_bytes);
-        memcpy(block + SCALE_BYTES + v * LANES, &bytes, sizeof(bytes));
+        memcpy(block + SCALE_BYTES + v * LANES, &bytes, sizeof bytes);
     }
 }
 
@@ -778,14 +778,14 @@ VEC_INLINE void store_q4_0(unsigned char *block, const vec numbers[BLOCK_VECS]) 
         vec_int step = steps_of(numbers[v], per_step, 8.5f);
         step -= (vec_int)(step > 15) & 1; // 16, of the largest number's other sign
         vec_bytes bytes = __builtin_convertvector(step, vec_bytes);
-        memcpy(steps + v * LANES, &bytes, sizeof(bytes));
+        memcpy(steps + v * LANES, &bytes, sizeof bytes);
     }
     typedef uint8_t pairs __attribute__((vector_size(QUANT_BLOCK / 2)));
     pairs low, high;
-    memcpy(&low, steps, sizeof(low));
-    memcpy(&high, steps + sizeof(low), sizeof(high));
+    memcpy(&low, steps, sizeof low);
+    memcpy(&high, steps + sizeof low, sizeof high);
     low |= high << 4;
-    memcpy(block + SCALE_BYTES, &low, sizeof(low));
+    memcpy(block + SCALE_BYTES, &low, sizeof low);
 }
 
 VEC_INLINE void make_row(unsigned char *row, enum gguf_tensor_type type, int cols,

@@ -36,12 +36,12 @@ size_t rates_cache_bytes(const char *root) {
     for (int index = 0; index < 8; index++) {
         char path[512], text[64] = "", unit = '\0';
         unsigned long long size = 0;
-        snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/cpu0/cache/index%d/size", root,
+        snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu0/cache/index%d/size", root,
                  index);
         FILE *file = fopen(path, "r");
         if (!file)
             continue;
-        if (fgets(text, sizeof(text), file) && sscanf(text, "%llu%c", &size, &unit) >= 1) {
+        if (fgets(text, sizeof text, file) && sscanf(text, "%llu%c", &size, &unit) >= 1) {
             size_t bytes = (size_t)size << (unit == 'K' ? 10 : unit == 'M' ? 20 : 0);
             most = bytes > most ? bytes : most;
         }

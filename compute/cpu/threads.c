@@ -234,11 +234,11 @@ bool threads_create(struct threads **out, int count, char *why) {
     *out = NULL;
     if (count < 1 || count > THREADS_MAX)
         return why_set(why, "threads: %d asked for, expected 1 to %d", count, THREADS_MAX);
-    struct threads *threads = take_lines(sizeof(*threads));
+    struct threads *threads = take_lines(sizeof *threads);
     if (!threads)
         return why_set(why, "threads: out of memory");
     threads->count = count;
-    threads->seats = take_lines((size_t)count * sizeof(*threads->seats));
+    threads->seats = take_lines((size_t)count * sizeof *threads->seats);
     if (!threads->seats) {
         threads_destroy(threads);
         return why_set(why, "threads: out of memory");

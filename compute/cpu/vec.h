@@ -22,12 +22,12 @@ typedef uint32_t vec_bits __attribute__((vector_size(KERNELS_LANES * 4)));
 
 VEC_INLINE vec vec_load(const float *from) {
     vec v;
-    memcpy(&v, from, sizeof(v));
+    memcpy(&v, from, sizeof v);
     return v;
 }
 
 VEC_INLINE void vec_store(float *to, vec v) {
-    memcpy(to, &v, sizeof(v));
+    memcpy(to, &v, sizeof v);
 }
 
 // The first `count` < KERNELS_LANES numbers, zeros after them.
@@ -268,7 +268,7 @@ VEC_INLINE float vec_largest(vec v) {
 VEC_INLINE vec vec_load_half(const uint16_t *from) {
     typedef uint16_t vec_halves __attribute__((vector_size(8)));
     vec_halves halves;
-    memcpy(&halves, from, sizeof(halves));
+    memcpy(&halves, from, sizeof halves);
     vec_int half = __builtin_convertvector(halves, vec_int);
     vec_int sign = (half & 0x8000) << 16;
     vec_int rest = half & 0x7fff;
@@ -287,7 +287,7 @@ VEC_INLINE vec vec_all_half(uint16_t half) {
 VEC_INLINE vec vec_load_bf16(const uint16_t *from) {
     typedef uint16_t vec_halves __attribute__((vector_size(8)));
     vec_halves halves;
-    memcpy(&halves, from, sizeof(halves));
+    memcpy(&halves, from, sizeof halves);
     return (vec)(__builtin_convertvector(halves, vec_int) << 16);
 }
 
@@ -299,7 +299,7 @@ VEC_INLINE void vec_load_pairs(vec out[8], const uint8_t *from) {
     for (int i = 0; i < 4; i++) {
         typedef uint8_t four __attribute__((vector_size(4)));
         four pairs;
-        memcpy(&pairs, from + 4 * i, sizeof(pairs));
+        memcpy(&pairs, from + 4 * i, sizeof pairs);
         vec_int wide = __builtin_convertvector(pairs, vec_int);
         out[i] = __builtin_convertvector((wide & 15) - 8, vec);
         out[4 + i] = __builtin_convertvector((wide >> 4) - 8, vec);

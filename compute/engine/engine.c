@@ -115,17 +115,17 @@ static void finish(struct engine *engine, enum generate_end end, bool has_result
     struct exchange *x = engine->exchange;
     struct engine_status status = {.stage = stage_after(end), .request = engine->working_on};
     if (status.stage == ENGINE_FAILED)
-        snprintf(status.why, sizeof(status.why), "%s", why);
+        snprintf(status.why, sizeof status.why, "%s", why);
     pthread_mutex_lock(&x->lock);
     if (end == GENERATE_LOST && !x->lost[0])
-        snprintf(x->lost, sizeof(x->lost), "%s", why[0] ? why : "the device was lost");
+        snprintf(x->lost, sizeof x->lost, "%s", why[0] ? why : "the device was lost");
     bool is_wanted = !x->has_request && x->status.request == engine->working_on;
     if (is_wanted) {
         x->status = status;
         x->has_result = end == GENERATE_DONE && has_result;
         if (x->has_result) {
             x->result = engine->work;
-            memset(&engine->work, 0, sizeof(engine->work));
+            memset(&engine->work, 0, sizeof engine->work);
         }
     }
     pthread_mutex_unlock(&x->lock);
@@ -232,7 +232,7 @@ static bool take_request(struct engine *engine, struct engine_request *out, int 
     while (!x->has_request && !x->is_closing)
         pthread_cond_wait(&x->changed, &x->lock);
     bool is_there = !x->is_closing;
-    memset(dropped, 0, sizeof(*dropped));
+    memset(dropped, 0, sizeof *dropped);
     if (is_there) {
         *out = x->request;
         *sweep_from = x->sweep_from;
@@ -304,7 +304,7 @@ static bool check_request(const struct engine *engine, const struct engine_reque
 static bool post(struct engine *engine, const struct engine_request *request, int sweep_from,
                  char *why) {
     struct engine_request mine = *request;
-    size_t bytes = (size_t)request->prompt_count * sizeof(*request->prompt);
+    size_t bytes = (size_t)request->prompt_count * sizeof *request->prompt;
     int32_t *prompt = malloc(bytes);
     if (!prompt)
         return why_set(why, "no memory for a prompt of %d tokens", request->prompt_count);

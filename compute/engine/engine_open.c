@@ -46,10 +46,10 @@ static void describe_model(struct engine *engine) {
     struct run_info *info = &engine->info;
     info->origin = RUN_MEASURED;
     info->counting = RUN_ENGINE;
-    snprintf(info->model, sizeof(info->model), "%s", model->name);
-    snprintf(info->weights, sizeof(info->weights), "%s", model->weights);
-    snprintf(info->weight_type, sizeof(info->weight_type), "%s", model_weight_type(model));
-    snprintf(info->clock, sizeof(info->clock), "CLOCK_MONOTONIC");
+    snprintf(info->model, sizeof info->model, "%s", model->name);
+    snprintf(info->weights, sizeof info->weights, "%s", model->weights);
+    snprintf(info->weight_type, sizeof info->weight_type, "%s", model_weight_type(model));
+    snprintf(info->clock, sizeof info->clock, "CLOCK_MONOTONIC");
     info->layers = model->shape.layers;
     info->heads = model->shape.heads;
     info->kv_heads = model->shape.kv_heads;
@@ -76,7 +76,7 @@ static bool borrow_tokenizer(struct engine *engine, const char *path, char *why)
 
 static bool read_script(struct engine *engine, const char *text, char *why) {
     size_t bytes = strlen(text), capacity = tokenizer_encode_bound(bytes);
-    int32_t *ids = malloc((capacity + 1) * sizeof(*ids));
+    int32_t *ids = malloc((capacity + 1) * sizeof *ids);
     if (!ids)
         return why_set(why, "no memory for a script of %zu bytes", bytes);
     engine->script.ids = ids;
@@ -102,7 +102,7 @@ static bool read_file(struct engine *engine, const struct engine_opts *opts, cha
     if (!model_open(&engine->model, opts->model_path, why))
         return false;
     if (opts->bundled)
-        snprintf(engine->model->weights, sizeof(engine->model->weights), "bundled");
+        snprintf(engine->model->weights, sizeof engine->model->weights, "bundled");
     return tokenizer_open(&engine->tokenizer, engine->model->file, why);
 }
 
@@ -137,7 +137,7 @@ static bool open_model(struct engine *engine, const struct engine_opts *opts, ch
 }
 
 static struct exchange *create_exchange(void) {
-    struct exchange *x = calloc(1, sizeof(*x));
+    struct exchange *x = calloc(1, sizeof *x);
     if (!x)
         return NULL;
     pthread_mutex_init(&x->lock, NULL); // cannot fail with default attributes
@@ -157,7 +157,7 @@ static bool start_worker(struct engine *engine, char *why) {
 
 bool engine_open(struct engine **out, const struct engine_opts *opts, char *why) {
     *out = NULL;
-    struct engine *engine = calloc(1, sizeof(*engine));
+    struct engine *engine = calloc(1, sizeof *engine);
     if (!engine)
         return why_set(why, "the engine is out of memory");
     engine->exchange = create_exchange();

@@ -166,7 +166,7 @@ static bool read_roofline(struct roofline *out, const struct jsonin *at) {
 }
 
 bool runfile_extras_read(struct runfile_extras *out, const struct jsonin *at) {
-    memset(out, 0, sizeof(*out));
+    memset(out, 0, sizeof *out);
     if (json_object_get(at->json, "sweep") && !read_sweep(&out->sweep, at))
         return false;
     return !json_object_get(at->json, "floors") || read_roofline(&out->roofline, at);

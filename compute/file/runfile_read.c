@@ -110,7 +110,7 @@ static bool find_run(struct place *out, const char *name, const char *json, size
 static bool read_name(const struct jsonin *at, const char *key, const char *const *names, int count,
                       int *out) {
     char text[16], list[64] = "";
-    if (!jsonin_text(at, key, text, sizeof(text)))
+    if (!jsonin_text(at, key, text, sizeof text))
         return false;
     for (int i = 0; i < count; i++) {
         if (!names[i])
@@ -120,14 +120,14 @@ static bool read_name(const struct jsonin *at, const char *key, const char *cons
             return true;
         }
         size_t used = strlen(list);
-        snprintf(list + used, sizeof(list) - used, "%s\"%s\"", used ? " or " : "", names[i]);
+        snprintf(list + used, sizeof list - used, "%s\"%s\"", used ? " or " : "", names[i]);
     }
     return jsonin_fail(at, "\"%s\" is \"%s\", expected %s", key, text, list);
 }
 
 static bool read_uint64(const struct jsonin *at, const char *key, uint64_t *out) {
     char text[24];
-    if (!jsonin_text(at, key, text, sizeof(text)))
+    if (!jsonin_text(at, key, text, sizeof text))
         return false;
     bool is_number = text[0] != '\0' && strspn(text, "0123456789") == strlen(text);
     errno = 0;
@@ -201,7 +201,7 @@ static int hex_digit(char c) {
 }
 
 static bool read_hex(const struct jsonin *at, struct token *out) {
-    if (!jsonin_text(at, "hex", out->data, sizeof(out->data)))
+    if (!jsonin_text(at, "hex", out->data, sizeof out->data))
         return false;
     size_t digits = strlen(out->data);
     for (size_t i = 0; i < digits; i += 2) {

@@ -20,7 +20,7 @@ const char *const runfile_states[3] = {NULL, "complete", "failed"};
 
 const struct runfile_field runfile_fields[RUNFILE_FIELDS] = {
 #define FIELD(kind, name)                                                                          \
-    { #name, FIELD_##kind, offsetof(struct run_info, name), sizeof((struct run_info *)0)->name }
+    { #name, FIELD_##kind, offsetof(struct run_info, name), sizeof(((struct run_info *)0)->name) }
     FIELD(ORIGIN, origin),      FIELD(COUNTING, counting),  FIELD(BOOL, cold),
     FIELD(BOOL, forced_length), FIELD(TEXT, device),        FIELD(TEXT, device_name),
     FIELD(TEXT, driver),        FIELD(TEXT, model),         FIELD(TEXT, weights),
@@ -66,7 +66,7 @@ static void print_names(struct jsonout *out, const struct run *run) {
     const struct run_info *info = &run->info;
     bool has_device = info->origin != RUN_LESSON && info->device[0];
     char process[256];
-    snprintf(process, sizeof(process), "tokendrip: %s%s%s%s%s", info->model,
+    snprintf(process, sizeof process, "tokendrip: %s%s%s%s%s", info->model,
              info->model[0] ? ", " : "", has_device ? info->device : "", has_device ? ", " : "",
              runfile_origins[info->origin]);
     open_event(out, "M", 0, "process_name");
@@ -90,7 +90,7 @@ static void print_pass_event(struct jsonout *out, const struct run *run, int ind
     int64_t entry_bytes = run_cache_entry_bytes(run);
     char name[32] = "prefill";
     if (pass->phase == RUN_DECODE)
-        snprintf(name, sizeof(name), pass->column_count ? "decode %d" : "charged step",
+        snprintf(name, sizeof name, pass->column_count ? "decode %d" : "charged step",
                  pass->yields);
     open_span(out, TRACK_PASSES, name, pass->start_ns, run_pass_end_ns(run, index));
     jsonout_int(out, "first_column", pass->first_column);
@@ -111,7 +111,7 @@ static void print_stage_events(struct jsonout *out, const struct run *run, int i
         int mark = index * stages + stage;
         bool is_layer = stage > 0 && stage < stages - 1;
         char name[32];
-        snprintf(name, sizeof(name), is_layer ? "layer %d" : stage ? "output" : "embedding", stage);
+        snprintf(name, sizeof name, is_layer ? "layer %d" : stage ? "output" : "embedding", stage);
         open_span(out, TRACK_STAGES, name, run_stage_start_ns(run, mark), run->mark_end_ns[mark]);
         if (stage < stages - 1) // the output is made of the last column alone
             jsonout_int(out, "columns", columns);
@@ -136,11 +136,11 @@ static void print_token_event(struct jsonout *out, const struct run *run, int an
     const char *text = run_token_text(run, token, &bytes);
     char name[2 * RUN_TOKEN_BYTES + 16];
     if (bytes == 0)
-        snprintf(name, sizeof(name), "token %d", answer);
+        snprintf(name, sizeof name, "token %d", answer);
     else if (is_text(text, bytes))
-        snprintf(name, sizeof(name), "%.*s", (int)bytes, text);
+        snprintf(name, sizeof name, "%.*s", (int)bytes, text);
     else
-        to_hex(name + snprintf(name, sizeof(name), "0x"), text, bytes);
+        to_hex(name + snprintf(name, sizeof name, "0x"), text, bytes);
     open_event(out, "i", TRACK_TOKENS, name);
     jsonout_us(out, "ts", run_answer_ns(run, answer));
     text_field(out, "s", "t");
@@ -181,7 +181,7 @@ static void print_info_field(struct jsonout *out, const struct run_info *info,
         jsonout_int(out, field->key, *(const int64_t *)(const void *)at);
         break;
     case FIELD_UINT64:
-        snprintf(number, sizeof(number), "%" PRIu64, *(const uint64_t *)(const void *)at);
+        snprintf(number, sizeof number, "%" PRIu64, *(const uint64_t *)(const void *)at);
         text_field(out, field->key, number);
         break;
     case FIELD_BOOL:

@@ -5,6 +5,7 @@
 
 #include "compute/base/json_in.h"
 #include "compute/base/why.h"
+#include "compute/run/script.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -53,7 +54,7 @@ static bool read_texts(const struct jsonin *at, const char *key, char ***texts, 
         return true;
     if (!jsonin_array(at, key, (struct jsonin_range){1, RUN_MAX_TOKENS - 1}, &array))
         return false;
-    *texts = calloc(json_array_size(array), sizeof(**texts));
+    *texts = calloc(json_array_size(array), sizeof **texts);
     if (!*texts)
         return jsonin_fail(at, "out of memory");
     for (size_t i = 0; i < json_array_size(array); i++) {
@@ -102,9 +103,9 @@ static bool read_schedule(struct schedule *out, const struct jsonin *at) {
     int64_t layers = 0;
     if (!json_is_object(at->json))
         return jsonin_fail(at, "a schedule is an object, {...}");
-    if (!refuse_unknown(at, known, sizeof(known) / sizeof(known[0])) ||
-        !read_line(at, "name", out->name, sizeof(out->name)) ||
-        !read_line(at, "unit", out->unit, sizeof(out->unit)) ||
+    if (!refuse_unknown(at, known, sizeof known / sizeof known[0]) ||
+        !read_line(at, "name", out->name, sizeof out->name) ||
+        !read_line(at, "unit", out->unit, sizeof out->unit) ||
         !jsonin_int(at, "layers", (struct jsonin_range){1, RUN_MAX_LAYERS}, &layers) ||
         !read_times(out, at) || !read_texts(at, "prompt", &out->prompt, &out->prompt_texts) ||
         !read_texts(at, "answer", &out->answer, &out->answer_texts) ||
@@ -157,61 +158,48 @@ void schedule_clear(struct schedule *schedule) {
 
 // --- Making a run ---
 
-struct picked {
-    const char *text;
-    bool is_control;
-    char number[16]; // what text points to when there are no texts
-};
-
 static bool is_control_form(const char *text) {
     size_t bytes = strlen(text);
     return bytes >= 3 && text[0] == '<' && text[bytes - 1] == '>';
 }
 
-// A list of texts and how many control tokens (0 or 1) lie at either end of it.
+// A list of texts; none: tokens are numbered.
 struct texts {
     char **texts;
-    int count, front, back;
+    struct script script;
 };
 
 static struct texts prompt_texts(const struct schedule *schedule) {
-    struct texts texts = {schedule->prompt, schedule->prompt_texts, 0, 0};
-    texts.front = texts.count > 0 && is_control_form(texts.texts[0]);
-    return texts;
+    int count = schedule->prompt_texts;
+    bool has_control = count > 0 && is_control_form(schedule->prompt[0]);
+    return (struct texts){schedule->prompt, {.count = count, .front = has_control}};
 }
 
 static struct texts answer_texts(const struct schedule *schedule) {
-    struct texts texts = {schedule->answer, schedule->answer_texts, 0, 0};
-    texts.back = texts.count > 0 && is_control_form(texts.texts[texts.count - 1]);
-    return texts;
+    int count = schedule->answer_texts;
+    bool has_control = count > 0 && is_control_form(schedule->answer[count - 1]);
+    return (struct texts){schedule->answer, {.count = count, .back = has_control}};
 }
 
-// Which text is token `index` of `wanted`; -1: none is left to take.
-static int pick_index(const struct texts *texts, int index, int wanted) {
-    int between = texts->count - texts->front - texts->back;
-    if (wanted <= texts->count)
-        return index;
-    if (index < texts->front)
-        return 0;
-    if (index >= wanted - texts->back)
-        return texts->count - 1;
-    return between > 0 ? texts->front + (index - texts->front) % between : -1;
-}
+typedef bool add_token_fn(struct run *run, int32_t id, const char *text, size_t bytes,
+                          bool is_control, char *why);
 
-static void pick(struct picked *out, const struct texts *texts, int index, int wanted) {
-    int at = pick_index(texts, index, wanted);
-    *out = (struct picked){.is_control =
-                               at >= 0 && (at < texts->front || at >= texts->count - texts->back)};
-    snprintf(out->number, sizeof(out->number), "\xe2\x96\x81%d", index + 1);
-    out->text = at >= 0 ? texts->texts[at] : out->number;
+// Token `index` of `wanted`.
+static bool add_token(struct run *run, add_token_fn *add, const struct texts *texts, int index,
+                      int wanted, char *why) {
+    int at = script_pick(&texts->script, index, wanted);
+    bool is_control =
+        at >= 0 && (at < texts->script.front || at >= texts->script.count - texts->script.back);
+    char number[16];
+    snprintf(number, sizeof number, "\xe2\x96\x81%d", index + 1);
+    const char *text = at >= 0 ? texts->texts[at] : number;
+    return add(run, -1, text, strlen(text), is_control, why);
 }
 
 static bool add_prompt(struct run *run, const struct schedule *schedule, char *why) {
     struct texts texts = prompt_texts(schedule);
     for (int i = 0; i < run->info.prompt_tokens; i++) {
-        struct picked token;
-        pick(&token, &texts, i, run->info.prompt_tokens);
-        if (!run_add_prompt_token(run, -1, token.text, strlen(token.text), token.is_control, why))
+        if (!add_token(run, run_add_prompt_token, &texts, i, run->info.prompt_tokens, why))
             return false;
     }
     return true;
@@ -232,12 +220,9 @@ static bool add_pass(struct run *run, struct run_pass pass, const struct texts *
         if (!run_add_mark(run, end_ns, why))
             return false;
     }
-    if (pass.yields >= 0) {
-        struct picked token;
-        pick(&token, answer, pass.yields, run->info.answer_limit);
-        if (!run_add_answer_token(run, -1, token.text, strlen(token.text), token.is_control, why))
-            return false;
-    }
+    if (pass.yields >= 0 &&
+        !add_token(run, run_add_answer_token, answer, pass.yields, run->info.answer_limit, why))
+        return false;
     return run_add_mark(run, pass.start_ns + duration_ns, why);
 }
 
@@ -276,8 +261,8 @@ bool schedule_run(struct run **out, const struct schedule *schedule, enum run_co
         .prompt_tokens = prompt_tokens ? prompt_tokens : schedule->prompt_tokens,
         .answer_limit = answer_tokens ? answer_tokens : schedule->answer_tokens,
     };
-    snprintf(info.model, sizeof(info.model), "%s", schedule->name);
-    snprintf(info.unit, sizeof(info.unit), "%s", schedule->unit);
+    snprintf(info.model, sizeof info.model, "%s", schedule->name);
+    snprintf(info.unit, sizeof info.unit, "%s", schedule->unit);
     struct run *run = NULL;
     if (!run_create(&run, &info, 1, why))
         return false;

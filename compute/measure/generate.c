@@ -66,7 +66,7 @@ void generate_scratch_clear(struct generate_scratch *scratch) {
     free(scratch->sorted);
     free(scratch->order);
     free(scratch->ends);
-    memset(scratch, 0, sizeof(*scratch));
+    memset(scratch, 0, sizeof *scratch);
 }
 
 // --- The request ---
@@ -328,10 +328,10 @@ static bool take_tokens(struct answer *a) {
     const struct generate *g = a->generate;
     if (!g->without_cache)
         return true;
-    a->all = calloc((size_t)g->context, sizeof(*a->all));
+    a->all = calloc((size_t)g->context, sizeof *a->all);
     if (!a->all)
         return why_set(a->why, "no memory for %d tokens", g->context);
-    memcpy(a->all, g->prompt, (size_t)g->prompt_count * sizeof(*a->all));
+    memcpy(a->all, g->prompt, (size_t)g->prompt_count * sizeof *a->all);
     return true;
 }
 

@@ -259,7 +259,7 @@ static bool spread_of_steps(struct session *s) {
     size_t most = 1; // never an empty allocation
     for (int i = 0; i < s->out->repeats; i++)
         most += (size_t)s->runs[i]->pass_count;
-    int64_t *samples_ns = calloc(most, sizeof(*samples_ns));
+    int64_t *samples_ns = calloc(most, sizeof *samples_ns);
     if (!samples_ns)
         return why_set(s->why, "no memory for %zu step times: ask for fewer repeats", most);
     int count = 0;
@@ -295,7 +295,7 @@ static enum generate_end sum_up(struct session *s) {
 
 enum generate_end measure_run(struct measure_result *out, const struct measure_plan *plan,
                               char *why) {
-    memset(out, 0, sizeof(*out));
+    memset(out, 0, sizeof *out);
     struct session s = {.plan = plan, .out = out, .why = why};
     if (plan->repeats < 1 || plan->repeats > MEASURE_MAX_REPEATS) {
         why_set(why, "%d repeats were asked for, expected 1 to %d", plan->repeats,
@@ -319,5 +319,5 @@ enum generate_end measure_run(struct measure_result *out, const struct measure_p
 void measure_clear(struct measure_result *result) {
     run_destroy(result->cold);
     run_destroy(result->shown);
-    memset(result, 0, sizeof(*result));
+    memset(result, 0, sizeof *result);
 }

@@ -45,7 +45,7 @@ static bool is_same(const struct sweep_work *work, const int32_t *prompt, int lo
                     int context) {
     return work->samples && !work->is_whole && work->longest == longest &&
            work->context == context && work->lengths[0] == shortest &&
-           memcmp(work->prompt, prompt, (size_t)longest * sizeof(*prompt)) == 0;
+           memcmp(work->prompt, prompt, (size_t)longest * sizeof *prompt) == 0;
 }
 
 bool sweep_work_begin(struct sweep_work *work, const int32_t *prompt, int longest, int shortest,
@@ -62,20 +62,20 @@ bool sweep_work_begin(struct sweep_work *work, const int32_t *prompt, int longes
     work->context = context;
     memcpy(work->lengths, lengths + skipped, (size_t)work->count * sizeof(int));
     order_visits(work);
-    work->prompt = malloc((size_t)longest * sizeof(*prompt));
-    work->samples = calloc((size_t)work->count, sizeof(*work->samples));
+    work->prompt = malloc((size_t)longest * sizeof *prompt);
+    work->samples = calloc((size_t)work->count, sizeof *work->samples);
     if (!work->prompt || !work->samples) {
         sweep_work_clear(work);
         return why_set(why, "no memory for a sweep up to %d tokens", longest);
     }
-    memcpy(work->prompt, prompt, (size_t)longest * sizeof(*prompt));
+    memcpy(work->prompt, prompt, (size_t)longest * sizeof *prompt);
     return true;
 }
 
 void sweep_work_clear(struct sweep_work *work) {
     free(work->prompt);
     free(work->samples);
-    memset(work, 0, sizeof(*work));
+    memset(work, 0, sizeof *work);
 }
 
 // --- One visit ---
@@ -171,7 +171,7 @@ static void add_point(struct sweep_point *points, int *count, int tokens, int64_
 }
 
 static void collect(struct sweep *out, const struct sweep_work *work) {
-    memset(out, 0, sizeof(*out));
+    memset(out, 0, sizeof *out);
     for (int i = 0; i < work->count; i++) {
         struct sweep_samples *s = &work->samples[i];
         add_point(out->prefill, &out->prefill_count, work->lengths[i], s->prefill_ns,

@@ -73,13 +73,6 @@ float half_bf16_to_float(uint16_t bf16) {
     return float_of((uint32_t)bf16 << 16);
 }
 
-uint16_t half_bf16_from_float(float value) {
-    uint32_t bits = bits_of(value);
-    if ((bits & 0x7fffffff) > 0x7f800000) // NaN: rounding could turn it into infinity
-        return (uint16_t)((bits >> 16) | 0x40);
-    return (uint16_t)shift_rounded(bits, 16);
-}
-
 void half_row_to_float(float *out, const void *in, size_t count) {
     const unsigned char *bytes = in;
     for (size_t i = 0; i < count; i++)

@@ -18,9 +18,6 @@ uint16_t half_from_float(float value);
 // Exact.
 float half_bf16_to_float(uint16_t bf16);
 
-// Nearest, ties to even. NaN stays NaN.
-uint16_t half_bf16_from_float(float value);
-
 // `count` halves at `in` (need not be aligned) as floats. out: [count]
 void half_row_to_float(float *out, const void *in, size_t count);
 

@@ -1,11 +1,20 @@
 // The number formats that a matrix may be stored in, row by row: F32, F16, BF16 and
 // ggml's block formats Q8_0 and Q4_0, in which 32 neighbouring numbers share one f16
 // scale. Plain scalar code: the reference that every backend's kernels are checked
-// against, and what makes quantised rows. Not what multiplies in a measured pass.
+// against, not what multiplies in a measured pass.
 //
 // Q8_0, 34 bytes: scale, 32 signed bytes; number i = scale * q[i].
 // Q4_0, 18 bytes: scale, 16 bytes; number i is the low half of byte i and number
 // 16 + i its high half, each minus 8, times scale.
+//
+// Random weights (shape_random.h) are rounded to these formats by multiplications and
+// additions that each round once, in this order, so that any machine makes the same bytes:
+//   F16, BF16: to nearest, ties to even
+//   Q8_0: scale = f16(most / 127), q = (int)(x * (127 / most) + 128.5) - 128, where
+//         most is the largest magnitude of the block
+//   Q4_0: scale = f16(most / -8), q = min(15, (int)(x * (-8 / most) + 8.5)), where
+//         most is the number of the largest magnitude, sign included (the first one)
+// A block of zeros has scale 0.
 #ifndef COMPUTE_MODEL_QUANT_H
 #define COMPUTE_MODEL_QUANT_H
 
@@ -15,10 +24,6 @@ enum { QUANT_BLOCK = 32, QUANT_Q8_0_BYTES = 34, QUANT_Q4_0_BYTES = 18 };
 
 // Whether it is one of the five.
 bool quant_is_known(enum gguf_tensor_type type);
-
-// Numbers that are stored together: 32, or 1 for the formats without blocks. A row
-// is a whole number of them.
-int quant_block_values(enum gguf_tensor_type type);
 
 // Address multiple that rows need: that of their numbers or scales.
 size_t quant_alignment(enum gguf_tensor_type type);
@@ -41,19 +46,7 @@ static inline size_t quant_row_bytes(enum gguf_tensor_type type, int64_t cols) {
     return 0;
 }
 
-// `count` numbers of a row, whole blocks, to and from floats. `row` need not be
-// aligned. Exact to float. From float: f16 and bf16 to nearest; the blocks by
-// multiplications and additions that each round once, in this order, so that any
-// machine makes the same bytes:
-//   Q8_0: scale = f16(most / 127), q = (int)(x * (127 / most) + 128.5) - 128, where
-//         most is the largest magnitude of the block
-//   Q4_0: scale = f16(most / -8), q = min(15, (int)(x * (-8 / most) + 8.5)), where
-//         most is the number of the largest magnitude, sign included (the first one)
-// A block of zeros has scale 0. Numbers must be finite.
+// `count` numbers of a row, whole blocks, exact. `row` need not be aligned.
 void quant_row_to_float(float *out, enum gguf_tensor_type type, const void *row, size_t count);
-void quant_row_from_float(void *row, enum gguf_tensor_type type, const float *in, size_t count);
-
-// Sum over i of row[i] * in[i] in double arithmetic.
-double quant_dot(enum gguf_tensor_type type, const void *row, const float *in, size_t count);
 
 #endif

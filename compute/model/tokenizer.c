@@ -583,10 +583,6 @@ int tokenizer_vocab(const struct tokenizer *tokenizer) {
     return tokenizer->vocab;
 }
 
-int32_t tokenizer_bos(const struct tokenizer *tokenizer) {
-    return tokenizer->bos;
-}
-
 int32_t tokenizer_eos(const struct tokenizer *tokenizer) {
     return tokenizer->eos;
 }

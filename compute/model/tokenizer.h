@@ -22,7 +22,6 @@ void tokenizer_close(struct tokenizer *tokenizer); // NULL is fine
 // Everything below reads only. Thread: any, also several at once.
 
 int tokenizer_vocab(const struct tokenizer *tokenizer);
-int32_t tokenizer_bos(const struct tokenizer *tokenizer); // -1 = none
 int32_t tokenizer_eos(const struct tokenizer *tokenizer); // -1 = none
 bool tokenizer_adds_bos(const struct tokenizer *tokenizer);
 

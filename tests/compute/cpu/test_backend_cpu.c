@@ -15,6 +15,7 @@
 #include "compute/cpu/kernels.h"
 #include "compute/model/quant.h"
 #include "tests/compute/model/gguf_builder.h"
+#include "tests/compute/model/quant_rows.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -11,8 +11,7 @@
 
 #include "compute/base/why.h"
 #include "compute/cpu/kernels.h"
-#include "compute/model/half.h"
-#include "compute/model/quant.h"
+#include "tests/compute/model/quant_rows.h"
 
 #include <math.h>
 #include <stdlib.h>

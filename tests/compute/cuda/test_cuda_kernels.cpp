@@ -14,9 +14,9 @@ extern "C" {
 
 #include "compute/cuda/gemm.cuh"
 #include "compute/cuda/kernels.cuh"
+#include "tests/compute/model/quant_rows.h"
 
 extern "C" {
-#include "compute/model/quant.h"
 #include "compute/model/shape_random.h"
 }
 

@@ -3,7 +3,7 @@
 // Numbers are written byte by byte, so the file is little-endian everywhere.
 #include "tests/compute/model/gguf_builder.h"
 
-#include "compute/model/half.h"
+#include "tests/compute/model/quant_rows.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "compute/model/half.h"
+#include "tests/compute/model/quant_rows.h"
 
 #include <math.h>
 #include <stdbool.h>

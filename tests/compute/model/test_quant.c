@@ -7,8 +7,7 @@
 
 #include <cmocka.h>
 
-#include "compute/model/half.h"
-#include "compute/model/quant.h"
+#include "tests/compute/model/quant_rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -173,26 +172,6 @@ static void a_quantised_row_is_stable(void **state) {
     }
 }
 
-static void the_reference_product_is_that_of_the_numbers(void **state) {
-    (void)state;
-    enum { COLS = 96 };
-    for (int t = 0; t < TYPES; t++) {
-        float in[COLS], weights[COLS], numbers[COLS];
-        unsigned char row[COLS * 4 + 1];
-        for (int i = 0; i < COLS; i++) {
-            in[i] = random_float();
-            weights[i] = random_float();
-        }
-        // At an odd address: rows need not be aligned here.
-        quant_row_from_float(row + 1, types[t], weights, COLS);
-        quant_row_to_float(numbers, types[t], row + 1, COLS);
-        double wanted = 0;
-        for (int i = 0; i < COLS; i++)
-            wanted += (double)numbers[i] * (double)in[i];
-        assert_true(fabs(quant_dot(types[t], row + 1, in, COLS) - wanted) < 1e-12);
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_has_the_bytes_its_blocks_have),
@@ -203,7 +182,6 @@ int main(void) {
         cmocka_unit_test(the_largest_number_of_a_q4_0_block_is_kept_with_its_sign),
         cmocka_unit_test(zeros_stay_zeros),
         cmocka_unit_test(a_quantised_row_is_stable),
-        cmocka_unit_test(the_reference_product_is_that_of_the_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
