@@ -80,6 +80,12 @@ static void expect_refusal(struct fixture *fixture, const char *name, const stru
     assert_int_equal(fixture_count(fixture), before);
 }
 
+static bool has_films(void) {
+    char text[1024];
+    sink_describe(text, sizeof text);
+    return !strstr(text, "built without");
+}
+
 static void what_can_be_refused_is_refused_before_the_first_frame(void **state) {
     struct fixture *fixture = *state;
     fixture_write(fixture_path(fixture, "there.y4m"), "old");
@@ -127,7 +133,11 @@ static void what_can_be_refused_is_refused_before_the_first_frame(void **state) 
             .fps_num = cases[i].fps_num,
             .fps_den = cases[i].fps_den,
         };
-        expect_refusal(fixture, cases[i].name, &opts, cases[i].says);
+        // Without FFmpeg's libraries a film is refused for that, whatever else is wrong.
+        bool is_film =
+            sink_has_ending(cases[i].name, ".mp4") || sink_has_ending(cases[i].name, ".webm");
+        expect_refusal(fixture, cases[i].name, &opts,
+                       is_film && !has_films() ? "which this build lacks" : cases[i].says);
     }
     char long_name[300];
     memset(long_name, 'n', sizeof long_name);
