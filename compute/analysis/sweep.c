@@ -19,7 +19,7 @@ struct curve {
 
 // --- The chain ---
 
-// Between the last two points: all there is where no fit reaches the last one.
+// Between the last two points, for when no fit reaches the last one.
 static double last_slope(const struct sweep_point *points, int count) {
     if (count < 2)
         return 0;
@@ -156,7 +156,7 @@ static bool add_token(struct run *to, add_token_fn *add, const struct texts *tex
     return add(to, token->id, text, bytes, token->is_control, why);
 }
 
-// Nothing is known of the inside of such a pass: equal parts.
+// The sweep says nothing about the inside of a pass: its stages get equal parts.
 static bool add_pass(struct run *run, struct run_pass pass, const struct texts *texts,
                      double duration_ns, char *why) {
     int64_t length_ns = rounded_ns(duration_ns);

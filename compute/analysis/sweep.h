@@ -1,7 +1,6 @@
-// How prefill time goes with the prompt's length and step time with the context, on
-// this device: measured points, and what can be said of them with an error. Nothing is
-// claimed that the points do not carry: a slope, a floor or a knee that cannot be told
-// from noise is "none".
+// How prefill time depends on the prompt's length and step time on the context, on this
+// device: measured points, and a fit with errors. The fit claims only what the points
+// support: a slope, a floor or a knee that cannot be told from noise is "none".
 //
 // Prefill is fitted by a floor and a line, ns(T) = max(floor, offset + slope * T); the
 // knee is where the line leaves the floor, T = (floor - offset) / slope. There is a
@@ -39,7 +38,7 @@ struct sweep_prefill_fit {
     bool is_there;  // at least three points
     bool has_flat;  // there is a floor and a knee
     bool has_slope; // it is above 0 by more than twice its error; without it all is flat
-    // With has_flat, or when all is flat (then the mean of all); otherwise 0.
+    // With has_flat, or if all is flat (then the mean of all); otherwise 0.
     double floor_ns, floor_error_ns;
     double slope_ns, slope_error_ns; // a token, right of the knee (of all, without one)
     double offset_ns;                // of the line at 0 tokens
@@ -58,18 +57,17 @@ struct sweep_step_fit {
 void sweep_fit_prefill(struct sweep_prefill_fit *out, const struct sweep *sweep);
 void sweep_fit_step(struct sweep_step_fit *out, const struct sweep *sweep);
 
-// Times between the points, by straight lines between neighbours in (tokens, ns), which
-// is exact where time is flat or linear; beyond the ends from the last point on with the
-// slope of the fit. -1: there are no points. Modelled, and must be said so.
+// Modelled times: straight lines between neighbouring points, which is exact where time is
+// flat or linear; beyond the ends, on with the slope of the fit. -1: no points.
 int64_t sweep_prefill_ns(const struct sweep *sweep, double prompt_tokens);
 int64_t sweep_step_ns(const struct sweep *sweep, double context_tokens);
 
-// Share of decode in an answer, in parts per million, modelled; -1 = no points.
+// Modelled share of decode in an answer, in parts per million; -1 = no points.
 int sweep_decode_ppm(const struct sweep *sweep, int prompt_tokens, int answer_tokens);
 
 // A run of these lengths made from the sweep, origin RUN_MODELLED, under RUN_ENGINE:
-// prefill and every step as above, stages in equal parts, tokens of `like` repeated as
-// texts where it has them. Owner: run_destroy. Errors: no points, lengths out of range.
+// prefill and every step as above, stages in equal parts, the texts of `like` repeated if
+// it has any. Owner: run_destroy. Errors: no points, lengths out of range.
 bool sweep_run(struct run **out, const struct sweep *sweep, const struct run *like,
                int prompt_tokens, int answer_tokens, char *why);
 
@@ -77,7 +75,7 @@ bool sweep_run(struct run **out, const struct sweep *sweep, const struct run *li
 // Returns their count.
 int sweep_lengths(int out[SWEEP_MAX_POINTS], int longest);
 
-// Checks a sweep that came from outside.
+// Checks a sweep read from a file.
 bool sweep_validate(const struct sweep *sweep, char *why);
 
 #endif

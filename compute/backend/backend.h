@@ -13,7 +13,7 @@
 
 enum { BACKEND_ABI = 2, BACKEND_PREFILL_CHUNK = 2048 };
 
-// Which stages of a pass are marked. A run needs all of them; the others are there to
+// Which stages of a pass are marked. A run needs all marks; the other kinds serve to
 // measure what marks cost: the same passes with 0, 2 and layers + 1 of them.
 enum backend_marks {
     BACKEND_MARKS_ALL,
@@ -33,9 +33,9 @@ struct backend_opts {
 // embedding, 1 .. layers the layers. Must be quick and must not call back.
 typedef void backend_mark_fn(void *context, int stage, int64_t end_ns);
 
-// Asked now and then in a pass over many tokens, at least once a layer, on the
-// calling thread. True ends the pass: it returns false with the reason "stopped",
-// the state stays good and its cache holds the `first_position` tokens before.
+// Called in a pass over many tokens, at least once a layer, on the calling thread. True
+// ends the pass: it returns false with the reason "stopped", the state stays good and its
+// cache holds the first `first_position` tokens.
 typedef bool backend_stop_fn(void *context);
 
 struct backend_pass {
@@ -45,7 +45,7 @@ struct backend_pass {
     float *logits;         // [vocab] of the last token, NULL = not wanted
     // The id of the last token's largest logit, the lowest of equals, as sampler_next
     // takes it greedily; -1: the largest is not a finite number. NULL = not wanted.
-    // Without `logits` a device need not give them all to the host.
+    // Without `logits` a device need not copy them to the host.
     int32_t *greedy_id;
     backend_mark_fn *on_mark;    // NULL is fine
     backend_stop_fn *is_stopped; // NULL is fine
@@ -66,22 +66,22 @@ struct backend {
     bool (*available)(char *why);
 
     // A line a device for `tokendrip devices`: name, memory, features, or why it cannot
-    // be used. Lines are parted by newlines, the last one has none; those that do not
-    // fit into `bytes` are left out whole (but the first is cut): 256 a card are enough.
+    // be used. Lines are separated by newlines; a line that does not fit into `bytes` is
+    // left out whole (but the first is cut): 256 bytes a card are enough.
     void (*describe)(char *out, size_t bytes);
 
-    // Takes memory for weights (if it copies or makes them), cache and scratch,
-    // starts its threads, touches every page. The weights of a model made from a
-    // shape (model.is_made) have no data: they are made here, as shape.h says.
-    // Refuses with the bytes needed and free. `model` must outlive the state.
+    // Allocates weights (if it copies or makes them), cache and scratch, starts its
+    // threads, touches every page. The weights of a model made from a shape
+    // (model.is_made) have no data: they are made here, as shape.h says. Refuses with the
+    // bytes needed and free. `model` must outlive the state.
     bool (*open)(struct backend_state **out, const struct model *model,
                  const struct backend_opts *opts, char *why);
     void (*close)(struct backend_state *state); // NULL is fine
 
     // One pass over at most BACKEND_PREFILL_CHUNK tokens. Refuses ids the model
-    // does not know, a start behind the cache's end and an overflowing context,
-    // and is then as before. false with any other `why` but "stopped": the state
-    // is lost and refuses every further pass with that reason: close it.
+    // does not know, a start behind the cache's end and an overflowing context, and
+    // changes nothing then. After false with any other `why` but "stopped" the state is
+    // lost and refuses every further pass with that reason: close it.
     bool (*pass)(struct backend_state *state, const struct backend_pass *pass, char *why);
 
     // Fills device ("cpu"), device_name, driver, threads and kv_value_bytes.

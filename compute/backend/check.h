@@ -1,22 +1,22 @@
-// What every backend checks and decides alike, so that they cannot disagree about it.
-// Linked into the program and, once more, into the CUDA plugin.
+// Checks that all backends share, so that they cannot disagree. Linked into the program
+// and again into the CUDA plugin.
 #ifndef COMPUTE_BACKEND_CHECK_H
 #define COMPUTE_BACKEND_CHECK_H
 
 #include "compute/backend/backend.h"
 
-// What a state can take, as backend.h says of `pass`.
+// The limits of a state, see backend.h, pass.
 struct backend_limits {
     int vocab;   // ids 0 .. vocab - 1
     int context; // tokens the cache has room for
     int cached;  // tokens it holds
 };
 
-// False with `why`: the pass is refused, nothing has changed.
+// False with `why` refuses the pass.
 bool backend_check_pass(const struct backend_pass *pass, const struct backend_limits *limits,
                         char *why);
 
-// Asked of every matrix of a model; false with `why` refuses it.
+// Called for every matrix of a model; false with `why` refuses the model.
 typedef bool backend_matrix_check(const struct tensor *matrix, const char *name, bool is_made,
                                   char *why);
 
@@ -26,7 +26,7 @@ bool backend_check_matrices(const struct model *model, backend_matrix_check *che
 // Whether query heads share the key heads evenly.
 bool backend_check_heads(const struct model_shape *shape, char *why);
 
-// Whether the end of the stage is told: stages 0 .. layers, see backend_mark_fn.
+// Whether the end of `stage`, 0 .. layers, is marked; see backend_mark_fn.
 bool backend_marks_has(enum backend_marks marks, int stage, int layers);
 
 #endif

@@ -1,8 +1,7 @@
 // Finds the CUDA backend, which is a plugin so that the program itself needs nothing
 // of CUDA: tokendrip-cuda.so beside the executable, else in ../lib/tokendrip of it.
-// Whatever keeps it from being used is one line that says exactly what; none of it is
-// a crash, and on a machine without an NVIDIA driver the plugin is not even opened,
-// which keeps start-up short.
+// Whatever keeps it from being used is one line of text, never a crash; on a machine
+// without an NVIDIA driver the plugin is not even opened, which keeps start-up short.
 //
 // A plugin has one symbol: const struct backend *tokendrip_backend(void). Its table
 // begins with the interface version, which must be BACKEND_ABI.
@@ -19,13 +18,12 @@
 // Cost: under a millisecond without a driver.
 const struct backend *backend_load_cuda(char *why);
 
-// The same of one file and one driver library, found anew at every call.
-// driver_library: a name or path that must load before the plugin is looked at, NULL =
-// none is needed.
+// The same for one file, loaded anew at every call. driver_library: name or path of a
+// library that must load before the plugin is opened; NULL = none.
 const struct backend *backend_load_file(const char *path, const char *driver_library, char *why);
 
-// Writes where the plugin is: the first of the two places that has it, else the first
-// one of all. executable: path of the program. False: it does not fit into `bytes`.
+// Writes the path of the plugin: the first of the two places that has it, else the first
+// place. executable: path of the program. False: it does not fit into `bytes`.
 bool backend_load_place(char *out, size_t bytes, const char *executable);
 
 #endif

@@ -24,7 +24,7 @@ enum {
 // --- Opening and closing ---
 
 static bool check_matrix(const struct tensor *t, const char *name, bool is_made, char *why) {
-    (void)is_made; // it is checked when its weights are there
+    (void)is_made; // such a model is checked after its weights were made
     if (!quant_is_known(t->type))
         return why_set(why, "the CPU cannot multiply %s weights of type %s: use an F16 file", name,
                        gguf_tensor_type_name(t->type));
@@ -60,7 +60,7 @@ static size_t padded(size_t floats) {
 }
 
 // Takes the memory for the weights of a model made from a shape; `other_bytes` will
-// be needed besides. Nothing is touched yet: that is the members' work.
+// be needed as well. Does not touch the pages: the members do that.
 static bool take_weights(struct backend_state *s, size_t other_bytes, size_t free_bytes,
                          char *why) {
     const struct model *model = s->model;
@@ -93,8 +93,8 @@ static void make_weights(void *context, int member) {
     }
 }
 
-// Takes one piece of memory for all arrays and touches every page of it, so that
-// no pass pays for the system's first look at them.
+// Allocates one piece of memory for all arrays and touches every page, so that page faults
+// do not fall into a measured pass.
 static bool take_memory(struct backend_state *s, const struct array *arrays, int count, char *why) {
     size_t floats = 0;
     for (int i = 0; i < count; i++)

@@ -10,8 +10,8 @@
 
 enum { CORES_MAX_CPUS = 4096 };
 
-// The logical CPUs this process may run on: [CORES_MAX_CPUS / 8] bytes. When the
-// system will not say, the CPUs that are online.
+// The logical CPUs this process may run on, one bit each; if the system does not say,
+// those that are online.
 struct cores_mask {
     unsigned char bits[CORES_MAX_CPUS / 8];
 };

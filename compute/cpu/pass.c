@@ -320,7 +320,7 @@ bool state_pass(struct backend_state *s, const struct backend_pass *pass, char *
         return false;
     s->pass = pass;
     s->stopped = false;
-    s->cached = pass->first_position; // what lies behind is being overwritten
+    s->cached = pass->first_position; // later tokens are being overwritten
     threads_run(s->threads, forward, s);
     if (!s->stopped && pass->greedy_id)
         *pass->greedy_id = greedy_id(s);

@@ -1,6 +1,6 @@
-// What this machine could reach at best with the backend's own threads and kernels:
-// bytes read in a second, multiplications and additions in a second. Floors of
-// measured times follow from them (roofline.h). Takes and gives back its own memory.
+// Measures what this machine can reach with the backend's own threads and kernels: bytes
+// read a second, multiplications and additions a second (for roofline.h). Allocates and
+// frees its own memory.
 #ifndef COMPUTE_CPU_RATES_H
 #define COMPUTE_CPU_RATES_H
 

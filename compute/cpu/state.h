@@ -12,7 +12,7 @@ enum {
     ROW_UNIT = 4, // rows of one token's products that go to one member together
 };
 
-// What a member has for itself.
+// Scratch of one member.
 struct own {
     float *normed; // [dim]
     float *panel;  // [KERNELS_PANEL_FLOATS]

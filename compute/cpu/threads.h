@@ -1,9 +1,9 @@
-// A team of threads that stays: its members wait for work, do it side by side and
-// meet at barriers. The thread that calls threads_run is member 0 and works too.
-// A waiting member first looks again and again for some microseconds (a barrier
-// inside a layer is over in less), then sleeps in the kernel, so that a core that
-// is shared with somebody else is given up; whoever had to sleep looks less long
-// the next times. Without that a step took 20 times as long on two busy cores.
+// A permanent team of threads: its members wait for work, do it side by side and meet at
+// barriers. The thread that calls threads_run is member 0 and works, too. A waiting member
+// spins for some microseconds (a barrier inside a layer takes less), then sleeps in the
+// kernel, so that it gives up a core shared with others; a member that had to sleep spins
+// for a shorter time afterwards. Without that a step took 20 times as long on two busy
+// cores.
 #ifndef COMPUTE_CPU_THREADS_H
 #define COMPUTE_CPU_THREADS_H
 
@@ -23,14 +23,14 @@ void threads_destroy(struct threads *threads); // NULL is fine
 
 int threads_count(const struct threads *threads);
 
-// Has all members do `work` and returns when the last one is done. What was
-// written before is seen by all, what they wrote is seen after. Floats too small
-// to be normal count as zero meanwhile. Thread: one caller at a time; not from
+// Runs `work` on all members and returns when the last one is done. Members see what was
+// written before, the caller sees what they wrote. Meanwhile subnormal floats count as
+// zero. Thread: one caller at a time; not from
 // within work.
 void threads_run(struct threads *threads, threads_work_fn *work, void *context);
 
-// Within work only, once by each member: returns when every member has called it.
-// What any member wrote before is seen by all after.
+// Within work only, called by each member: returns when all have called it. All members
+// then see what any of them wrote before.
 void threads_barrier(struct threads *threads);
 
 #endif

@@ -11,15 +11,15 @@
 #include "compute/cuda/weights_cuda.cuh"
 
 enum {
-    ATTEND_PRODUCTS_TOKENS = 128,      // from so many on it pays
+    ATTEND_PRODUCTS_TOKENS = 128,      // faster from so many tokens on
     ATTEND_PRODUCTS_MOST_MIB = 256,    // for scores and shares, whatever the context
-    ATTEND_PRODUCTS_TOGETHER_MIB = 64, // heads go together up to this, to stay in the L2
+    ATTEND_PRODUCTS_TOGETHER_MIB = 64, // heads are computed together up to this, to stay in the L2
 };
 
 // What it works in: device memory, free to use between calls.
 struct attend_products {
-    int tile_tokens; // at once; 0: this state does not go this way
-    size_t values;   // scores that there is room for
+    int tile_tokens; // at once; 0: not used by this state
+    size_t values;   // room for so many scores
     half16 *queries; // [heads][tile_tokens][cache.stride]
     float *scores;   // [values]
     half16 *shares;  // [values]

@@ -37,7 +37,7 @@ static bool pass(struct backend_state *s, const struct backend_pass *pass, char 
     char reason[WHY_BYTES] = "";
     if (!is_good(s, why) || !backend_check_pass(pass, &limits, why))
         return false;
-    s->cached = pass->first_position; // what lies behind is being overwritten
+    s->cached = pass->first_position; // later tokens are being overwritten
     s->is_stopped = false;
     // The calling thread may not be the one that opened.
     bool ok = device_check(cudaSetDevice(s->device), "be used", reason) &&

@@ -1,5 +1,5 @@
-// The cards that CUDA sees: which one can be used, and what each is or lacks. The first
-// look at a card makes CUDA's context on it, which takes some tenths of a second.
+// The cards that CUDA sees: which one can be used, and what each is or lacks. The first use
+// of a card creates CUDA's context on it, which takes some tenths of a second.
 #ifndef COMPUTE_CUDA_CARDS_CUH
 #define COMPUTE_CUDA_CARDS_CUH
 
@@ -11,8 +11,8 @@ struct card {
     char name[96];
 };
 
-// wanted: a card's index, -1 = the first that works. It is then the calling thread's
-// device. False with `why`: the driver, the card's age, or what CUDA said of it.
+// wanted: a card's index, -1 = the first that works. Makes it the calling thread's device.
+// False with `why`: the driver, the card's age, or CUDA's own error.
 bool cards_find(struct card *out, int wanted, char *why);
 
 // See struct backend.

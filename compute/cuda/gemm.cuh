@@ -1,6 +1,6 @@
-// Matrix products over many tokens: one thin function over cuBLASLt, so that the
-// emulation of kernels on a host can put a plain loop in its place. The algorithm is
-// asked for once a shape and kept; the workspace is taken once.
+// Matrix products over many tokens: one thin function over cuBLASLt, which the emulation of
+// kernels on a host replaces by a plain loop. The algorithm is chosen once for each shape
+// and kept; the workspace is allocated once.
 #ifndef COMPUTE_CUDA_GEMM_CUH
 #define COMPUTE_CUDA_GEMM_CUH
 
@@ -20,7 +20,7 @@ struct gemm_call {
     int out_stride, in_stride, weights_stride;
     enum gemm_type type;
     bool add, is_turned;
-    int batch; // so many products, each a step behind the one before; 0 = one
+    int batch; // so many products, each one step after the previous one; 0 = one
     size_t out_step, in_step, weights_step;
 };
 
@@ -31,11 +31,11 @@ size_t gemm_workspace_bytes(void);
 bool gemm_create(struct gemm **out, char *why);
 void gemm_destroy(struct gemm *gemm);
 
-// Puts it on the stream. Must not happen inside a capture for the first time of a shape.
+// Puts it on the stream. The first call of a shape must not be inside a capture.
 bool gemm_run(struct gemm *gemm, const struct gemm_call *call, cudaStream_t stream, char *why);
 
-// The same of one product (no batch) with its tokens in slices, whole tiles of 128, of
-// most_flop at most where a tile is not more: no kernel is long.
+// The same for one product (no batch), with its tokens in slices of whole tiles of 128 and
+// at most most_flop (or one tile), so that no kernel runs for long.
 bool gemm_run_in_slices(struct gemm *gemm, const struct gemm_call *call, double most_flop,
                         cudaStream_t stream, char *why);
 

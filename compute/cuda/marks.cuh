@@ -1,7 +1,7 @@
-// The ends of a pass's stages, measured on the device and told on the host's clock.
-// Two ways behind the same functions: the last kernel of a stage writes the device's
-// own time into memory that the host sees (no call, and the host knows at once), or
-// an event that a graph records anew at every launch. The device's clock is tied to
+// The ends of a pass's stages, measured on the device and converted to the host's clock.
+// Two ways behind the same functions: the last kernel of a stage writes the device's own
+// time into memory that the host sees (no call, and visible at once), or a graph records
+// an event at every launch. The device's clock is tied to
 // the host's by what must hold of every mark: it was made after its launch began and
 // before it was seen.
 #ifndef COMPUTE_CUDA_MARKS_CUH
@@ -26,7 +26,7 @@ void marks_destroy(struct marks *marks);
 
 bool marks_has(const struct marks *marks, int stage);
 
-// Before a pass's first launch; nothing of the pass before is on the stream any more.
+// Call before a pass's first launch, when the stream is empty.
 void marks_begin(struct marks *marks);
 
 // Between begin and end of a capture of the stream.
@@ -35,7 +35,7 @@ void marks_capture(struct marks *marks, bool is_on);
 // Puts the start of a pass on the stream; part of what is captured.
 bool marks_start(struct marks *marks, char *why);
 
-// What the last kernel of the stage is given. Slot NULL where it need not write.
+// The argument for the last kernel of the stage. Slot NULL: it need not write.
 struct stamp marks_stamp(const struct marks *marks, int stage);
 
 // Puts the end of the stage on the stream, after its last kernel; is_stamped: that
@@ -47,8 +47,8 @@ bool marks_put(struct marks *marks, int stage, bool is_stamped, char *why);
 // false: the device failed.
 bool marks_wait(struct marks *marks, int64_t *end_ns, int stage, char *why);
 
-// How finely the marks tell times apart: the smallest step of the device's clock, seen
-// when it was opened, or what events are documented to have. 0: there are no marks.
+// Resolution of the marks: the smallest step of the device's clock, measured at opening,
+// or the documented one of events. 0: no marks.
 int64_t marks_step_ns(const struct marks *marks);
 
 #endif

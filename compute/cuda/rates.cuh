@@ -1,4 +1,4 @@
-// What the device could reach at best, for the floors of measured times.
+// Measures what the device can reach, for roofline.h.
 #ifndef COMPUTE_CUDA_RATES_CUH
 #define COMPUTE_CUDA_RATES_CUH
 
@@ -8,7 +8,7 @@ extern "C" {
 #include "compute/backend/backend.h"
 }
 
-// Takes memory of its own for a moment. On false with `why` the stream is still good
+// Allocates memory of its own for a moment. After false with `why` the stream is still good
 // unless the device is lost.
 bool rates_measure(struct device_rates *out, struct gemm *gemm, cudaStream_t stream,
                    size_t working_set_bytes, char *why);

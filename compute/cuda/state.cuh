@@ -49,7 +49,7 @@ struct backend_state {
     size_t cache_plane_bytes; // keys or values of one layer
     char device_name[96], driver[64];
     char lost[WHY_BYTES]; // why nothing can be computed any more; "" = all is well
-    bool is_stopped;      // the last pass was told to
+    bool is_stopped;      // the last pass was stopped
     cudaStream_t stream;
     struct device_weights weights;
     unsigned char *memory; // owned
@@ -76,7 +76,7 @@ struct rows_out rows_of(const struct backend_state *s, void *data, int cols);
 
 // --- Passes: both are false with `why` when the device failed ---
 
-// One token, by the graph where there is one.
+// One token, by the graph if it was captured.
 bool pass_step(struct backend_state *s, const struct backend_pass *pass, char *why);
 // Many tokens. Also false with "stopped"; state.is_stopped then, and nothing is on the
 // stream.
@@ -84,20 +84,20 @@ bool pass_rows(struct backend_state *s, const struct backend_pass *pass, char *w
 
 // Puts the logits of the token whose stream that is into device memory.
 void launch_head(const struct backend_state *s, const float *stream);
-// Then: what the pass wants of them, on its way to the host.
+// After launch_head: starts copying what the pass wants of the logits to the host.
 bool launch_outputs(const struct backend_state *s, const struct backend_pass *pass, char *why);
 bool wants_head(const struct backend_pass *pass);
 
-// Tells marks `*told` .. `last`, waiting for each.
+// Waits for marks `*told` .. `last` and reports each.
 bool tell_marks(const struct backend_state *s, const struct backend_pass *pass, int *told, int last,
                 char *why);
-// Waits for what is on the stream; what the pass wants has come then.
+// Waits for the stream; the results of the pass are then on the host.
 bool finish_pass(const struct backend_state *s, const struct backend_pass *pass, char *why);
 
-// Captures a step. Without a graph steps still work, so that is no failure of the
-// state: `why` then says what the graph lacked.
+// Captures a step. False with `why` is no failure of the state: steps work without a
+// graph, too.
 bool capture_step(struct backend_state *s, char *why);
-// What the run's `driver` says; no_graph_why: NULL = there is a graph.
+// Fills the `driver` text of runs; no_graph_why: NULL = a graph is used.
 void name_driver(struct backend_state *s, const char *no_graph_why);
 
 #endif

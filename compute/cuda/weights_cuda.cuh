@@ -1,7 +1,6 @@
 // A model's weights and everything a pass writes to, in two pieces of device memory:
-// how large they are, where each array lies, and how the weights get there. Matrices
-// that are read together (q, k, v; gate, up) lie together as one. Must not launch
-// anything of a pass.
+// sizes, places of the arrays, and filling in the weights. Matrices that are read together
+// (q, k, v; gate, up) are stored together as one. Launches nothing of a pass.
 #ifndef COMPUTE_CUDA_WEIGHTS_CUDA_CUH
 #define COMPUTE_CUDA_WEIGHTS_CUDA_CUH
 
@@ -28,11 +27,11 @@ struct device_weights {
 
 // Sizes and places; takes no device memory yet.
 bool device_weights_plan(struct device_weights *weights, const struct model *model, char *why);
-// Fills weights->memory, which the caller took: weights->bytes. A model that is made
-// is made here.
+// Fills weights->memory, which the caller allocated with weights->bytes. The weights of a
+// model made from a shape are made here.
 bool device_weights_fill(struct device_weights *weights, const struct model *model,
                          cudaStream_t stream, char *why);
-// Device memory that filling takes besides, for as long as it lasts.
+// Device memory that filling needs as well while it runs.
 size_t device_weights_staging_bytes(const struct model *model);
 void device_weights_clear(struct device_weights *weights);
 

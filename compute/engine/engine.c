@@ -1,8 +1,8 @@
-// See engine.h. The worker sleeps until a request is there, measures it, puts the
-// result where it can be taken, and sleeps again. A new request and the wish to
-// stop are the same to a measurement under way: one atomic flag, which the worker
-// clears under the lock when it takes the next request. The lock is held for
-// copies only, never across a pass, a callback or an allocation.
+// See engine.h. The worker sleeps until a request arrives, measures it, leaves the result
+// to be taken, and sleeps again. A new request and a stop look the same to a running
+// measurement: one atomic flag, which the worker clears under the lock when it takes the
+// next request. The lock is held for copies only, never across a pass, a callback or an
+// allocation.
 #include "compute/engine/engine_parts.h"
 
 #include "compute/base/stopwatch.h"
@@ -21,8 +21,8 @@ static void wake_owner(void *context) {
         engine->wake(engine->wake_context);
 }
 
-// A new stage wakes at once, the count of its runs only now and then: a window that is
-// woken, and the display server behind it, take the core that measures.
+// A new stage wakes at once, the count of its runs only now and then: a woken window and
+// its display server take time from the core that measures.
 static bool is_worth_waking(struct engine *engine, const struct engine_status *status) {
     int64_t now_ns = stopwatch_now_ns();
     if (status->stage == engine->woke_stage && now_ns - engine->woke_ns < ENGINE_WAKE_NS)
@@ -32,7 +32,7 @@ static bool is_worth_waking(struct engine *engine, const struct engine_status *s
     return true;
 }
 
-// A status of a request that has been overtaken is no news.
+// Drops the status of a request that a newer one has replaced.
 static void set_status(struct engine *engine, const struct engine_status *status) {
     struct exchange *x = engine->exchange;
     pthread_mutex_lock(&x->lock);
@@ -109,8 +109,8 @@ static enum engine_stage stage_after(enum generate_end end) {
                                      : ENGINE_FAILED;
 }
 
-// Hands the result over, unless another request came meanwhile. A lost device is told to
-// that one, too.
+// Leaves the result to be taken, unless a newer request has replaced this one. A lost
+// device also fails that newer request.
 static void finish(struct engine *engine, enum generate_end end, bool has_result, const char *why) {
     struct exchange *x = engine->exchange;
     struct engine_status status = {.stage = stage_after(end), .request = engine->working_on};
@@ -133,7 +133,7 @@ static void finish(struct engine *engine, enum generate_end end, bool has_result
         wake_owner(engine);
 }
 
-// After the repeats, so that what it does to caches and clocks disturbs none.
+// Comes after the repeats, so that its effect on caches and clocks disturbs none of them.
 static bool measure_roofline(struct engine *engine, char *why) {
     struct measure_result *work = &engine->work;
     struct device_rates rates;
@@ -212,8 +212,8 @@ static void work_on_sweep(struct engine *engine, const struct engine_request *re
     finish(engine, end, false, why);
 }
 
-// A request that was there before the device was known to be lost fails as it would
-// have failed in engine_start.
+// A request posted before the device was known to be lost fails as it would have failed
+// in engine_start.
 static bool is_lost(const struct engine *engine, char *why) {
     struct exchange *x = engine->exchange;
     pthread_mutex_lock(&x->lock);
@@ -300,7 +300,7 @@ static bool check_request(const struct engine *engine, const struct engine_reque
     return generate_check(&generate, why);
 }
 
-// Hands a request, which has been checked, to the worker.
+// Hands a checked request to the worker.
 static bool post(struct engine *engine, const struct engine_request *request, int sweep_from,
                  char *why) {
     struct engine_request mine = *request;

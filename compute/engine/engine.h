@@ -1,7 +1,7 @@
-// A model opened on a device, with one worker thread that measures. The window
-// asks, polls and reads prefixes; it never waits for a pass. What the two share is
-// a few words under a lock that is held only to copy them, and the marks of the
-// cold run, which come through publish.h without any lock.
+// A model opened on a device, with one worker thread that measures. The window requests,
+// polls and reads prefixes; it never waits for a pass. The two share a few values under a
+// lock that is held only to copy them, and the marks of the cold run, which publish.h
+// passes on without a lock.
 #ifndef COMPUTE_ENGINE_ENGINE_H
 #define COMPUTE_ENGINE_ENGINE_H
 
@@ -19,19 +19,19 @@ enum { ENGINE_WAKE_NS = 100000000 }; // between two wake-ups within one stage
 struct engine;
 
 struct engine_opts {
-    const char *device;     // "auto", "cpu", "cuda", "cuda:N"; NULL = auto: a card where
-                            // one works and the model fits, else the CPU
+    const char *device;     // "auto", "cpu", "cuda", "cuda:N"; NULL = auto: a card if one
+                            // works and the model fits on it, else the CPU
     const char *model_path; // GGUF
     bool bundled;           // model_path is the program's own model
-    // A preset of shape.h, NULL = none: random weights of that size instead of those of
-    // model_path, which then only lends its tokenizer. `script` is the text shown as
-    // its answer (see generate_script); it ends the answer like an end token.
+    // A preset of shape.h, or NULL: random weights of that size instead of those of
+    // model_path, whose tokenizer alone is then used. `script` is the text shown as its
+    // answer (see generate_script); its end ends the answer.
     const char *shape, *script;
     enum gguf_tensor_type shape_type; // of its matrices; GGUF_TENSOR_F32 = the preset's
     uint64_t shape_seed;
     int threads; // 0 = physical cores this process may use
     int context; // 0 = ENGINE_CONTEXT, or the model's if that is less
-    // Fewer than all only to measure what marks cost, by sweeps: runs need them all.
+    // Runs need all of them; fewer are for sweeps that measure what marks cost.
     enum backend_marks marks;
     const struct backend *backend; // for tests: this one, whatever `device` says
 };
@@ -39,20 +39,20 @@ struct engine_opts {
 struct engine_request {
     const int32_t *prompt; // [prompt_count] ids, copied
     int prompt_count;
-    int answer_tokens; // > 0: exactly so many, end tokens passed over;
+    int answer_tokens; // > 0: exactly so many, end tokens are skipped;
                        // 0: until an end token (counted), at most answer_limit
     int answer_limit;  // used when answer_tokens is 0, >= 1; cut to what fits
     float temperature, top_p_unit;
     uint64_t seed;
     int repeats;         // warm repeats that count, 1 .. MEASURE_MAX_REPEATS
     int64_t budget_ns;   // soft limit for warm-up and repeats together; at least
-                         // 3 repeats are made whatever it says
-    int64_t settle_ns;   // rest before the first run, for a window that has just opened
-    int64_t pause_ns;    // rest between two runs, so that a window gets its turn
-    bool wants_roofline; // measure the device's rates too, after the repeats (<= 1 s);
-                         // not of answers without a cache
-    // The same answer with everything computed again for every token, really measured
-    // (see generate.h); at least one repeat is made whatever the budget says.
+                         // MEASURE_MIN_REPEATS are made in any case
+    int64_t settle_ns;   // rest before the first run, while a window opens
+    int64_t pause_ns;    // rest between two runs, so that a window can draw
+    bool wants_roofline; // also measure the device's rates, after the repeats (<= 1 s);
+                         // ignored with without_cache
+    // Compute everything again for every token (see generate.h); at least one repeat is
+    // made in any case.
     bool without_cache;
 };
 
@@ -60,7 +60,7 @@ struct engine_request {
 struct engine_sweep_request {
     const int32_t *prompt; // [prompt_count] ids of the longest one, copied; the shorter
     int prompt_count;      // lengths use its prefixes
-    int shortest;          // the lengths from this on; 0 = all from 1
+    int shortest;          // measures the lengths from this one on; 0 = all from 1
     int repeats;           // rounds over all lengths, 1 .. MEASURE_MAX_REPEATS
     int64_t budget_ns;     // soft; at least SWEEP_LEAST_VISITS lengths are measured
     int64_t pause_ns;      // rest between two visits
@@ -92,29 +92,28 @@ int engine_context(const struct engine *engine);
 const struct model_shape *engine_shape(const struct engine *engine);
 void engine_fill_info(const struct engine *engine, struct run_info *info); // device, model, ...
 
-// Asks the worker for a measurement and returns at once. One under way is stopped
-// first, at its next pass or (in a prefill) layer; a result not taken is dropped.
-// Errors: `why` when the request cannot be met (see generate_check, repeats out of
-// range, a negative time); what is under way then goes on. A device that was lost stays
-// lost: the first reason is given again. Thread: the owner's.
+// Asks the worker for a measurement and returns at once. A running one is stopped first,
+// at its next pass or (in a prefill) layer; a result not taken is dropped. Errors: false
+// with `why` if the request cannot be met (see generate_check, repeats out of range, a
+// negative time); the running measurement then continues. A lost device stays lost, with
+// its first reason. Thread: the owner's.
 bool engine_start(struct engine *engine, const struct engine_request *request, char *why);
 
-// Asks for a sweep, under the same rules: what is under way is stopped, and a later
-// request of either kind stops the sweep. Points measured stay until the next sweep of
-// other prompts; one that was stopped goes on when it is asked for again. ENGINE_DONE
-// then has no result to take, only points.
+// Asks for a sweep, under the same rules; a later request of either kind stops it. Its
+// points stay until a sweep of other prompts begins; requested again, a stopped sweep
+// continues. At ENGINE_DONE there is no result to take, only points.
 bool engine_start_sweep(struct engine *engine, const struct engine_sweep_request *request,
                         char *why);
 
-// A copy of the points there are, growing while ENGINE_SWEEP. False: there are none.
+// A copy of the points so far, more and more during ENGINE_SWEEP. False: none.
 bool engine_sweep_points(const struct engine *engine, struct sweep *out);
 
-// Ends a measurement under way and forgets one asked for; the engine then becomes
-// ENGINE_IDLE. A finished one stays. Returns at once. Thread: the owner's.
+// Stops the running measurement and drops a pending request; the engine then becomes
+// ENGINE_IDLE. A finished result stays. Returns at once. Thread: the owner's.
 void engine_stop(struct engine *engine);
 
-// Thread: the owner's; never waits for a pass. ENGINE_COLD with done 0 from the
-// moment engine_start returned.
+// The state of the last request: ENGINE_COLD with done 0 right after engine_start. Never
+// waits for a pass. Thread: the owner's.
 void engine_poll(const struct engine *engine, struct engine_status *out);
 
 // A prefix of the cold run of the current request, growing. False: none yet.
@@ -127,10 +126,11 @@ bool engine_is_busy(const struct engine *engine);
 // Moves a finished measurement out. False: not ENGINE_DONE, or taken already.
 bool engine_take(struct engine *engine, struct measure_result *out);
 
-// Called from the worker when a stage begins or ends, at most once in ENGINE_WAKE_NS
-// while its runs are counted, and at most once in GENERATE_WAKE_NS while marks of the
-// cold run come: often enough for a sleeping window, too seldom to be measured. Must be quick and thread-safe, must not call back.
-// Set before the first engine_start. NULL: none.
+// `wake` is called on the worker thread when a stage begins or ends, at most once in
+// ENGINE_WAKE_NS while runs are counted, and at most once in GENERATE_WAKE_NS while the
+// cold run grows: often enough for a sleeping window, too seldom to affect the measured
+// times. It must be quick and thread-safe and must not call back. Set it before the first
+// engine_start; NULL = none.
 void engine_on_change(struct engine *engine, void (*wake)(void *context), void *context);
 
 #endif

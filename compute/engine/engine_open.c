@@ -106,8 +106,8 @@ static bool read_file(struct engine *engine, const struct engine_opts *opts, cha
     return tokenizer_open(&engine->tokenizer, engine->model->file, why);
 }
 
-// A card that was taken without being asked for gives way to the CPU when the model does
-// not fit on it; the card's reason is the one told if it fits on neither.
+// With "auto", a model that does not fit on the card is opened on the CPU; if it fits on
+// neither, `why` gives the card's reason.
 static bool open_state(struct engine *engine, const struct engine_opts *opts, char *why) {
     char cpu_why[WHY_BYTES];
     struct backend_opts backend = {.threads = opts->threads,

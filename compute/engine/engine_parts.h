@@ -8,8 +8,8 @@
 
 #include <pthread.h>
 
-// What worker and owner exchange; on the heap of its own, because a getter of a
-// const engine locks it too.
+// What worker and owner exchange. Allocated on its own, because getters of a const engine
+// lock it, too.
 struct exchange {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -17,13 +17,13 @@ struct exchange {
     bool is_closing;
     bool has_request;              // one the worker has not taken yet
     struct engine_request request; // its prompt is owned
-    int sweep_from;                // > 0: a sweep is asked for, from that length on
+    int sweep_from;                // > 0: the request is a sweep, from that length on
     struct engine_status status;
     bool has_result;
     struct measure_result result; // while has_result
     struct sweep sweep;           // its points so far
-    char lost[WHY_BYTES];         // why the device was lost; empty while it is there
-    // Without.
+    char lost[WHY_BYTES];         // why the device was lost; empty = it was not
+    // Without the lock.
     _Atomic bool stop, busy;
     _Atomic uint32_t live_request; // whose cold run `publish` shows
     struct publish publish;
@@ -52,8 +52,8 @@ struct engine {
     uint32_t working_on;
     enum engine_stage woke_stage; // of the last wake-up for a status
     int64_t woke_ns;
-    struct measure_result work;            // of the request at hand or the last one
-    struct sweep_work sweep;               // the one at hand or the last one
+    struct measure_result work;            // of the current or the last request
+    struct sweep_work sweep;               // the current or the last one
     int32_t checked[MEASURE_CHECK_TOKENS]; // the prompt whose prefill was checked last
     int checked_count;
 };

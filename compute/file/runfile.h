@@ -3,7 +3,7 @@
 //
 // Format. {"displayTimeUnit":"ns","traceEvents":[...],"tokendrip":{...}}, UTF-8.
 //
-// traceEvents: for people and their tools, never read back. Process 1 with three
+// traceEvents: for people and their tools; tokendrip never reads them back. Process 1 with three
 // threads, named by "M" events: "passes" and "stages" hold an "X" event each, with
 // "ts" and "dur" in microseconds (three decimals = nanoseconds) and args such as
 // columns and KV bytes; "tokens" holds an "i" event an answer token. Bytes in args
@@ -44,10 +44,10 @@ enum {
     RUNFILE_MAX_VALUES = 1 << 21, // numbers and texts in "tokendrip"
 };
 
-// What may be kept beside a run. Zero: nothing.
+// What a file may keep beside its run. Zeroed = nothing.
 struct runfile_extras {
-    struct sweep sweep;       // no points = not there
-    struct roofline roofline; // is_measured false = not there
+    struct sweep sweep;       // without points: left out
+    struct roofline roofline; // not measured: left out
 };
 
 // Writes to `path`.part, syncs and renames, so `path` is whole or untouched; on failure

@@ -1,5 +1,5 @@
-// What a run file keeps beside its run: the sweep and the roofline bound. Doubles are kept as integers of a unit fine enough: a byte, an operation,
-// a millionth.
+// What a run file keeps beside its run: the sweep and the roofline bound. Doubles are
+// stored as integers of a fine unit: a byte, an operation, a millionth.
 #include "compute/file/runfile_parts.h"
 
 #include "compute/base/why.h"
@@ -9,7 +9,7 @@
 
 static const char *const curve_names[] = {"prefill", "step"};
 
-// Rates and sums up to 2^62: no device and no model comes near.
+// 2^62: far above the rates and sums of any device or model.
 static const double most_real = 4611686018427387904.0;
 
 // --- What can be written ---

@@ -53,8 +53,8 @@ static bool is_wanted_key(const char *text, const char *behind, const char *end)
            !memcmp(text, wanted, sizeof wanted - 1) && next < end && *next == ':';
 }
 
-// `at` is the opening bracket of the outermost object; returns what follows its closing
-// one, NULL: there is none. Quotes and brackets are followed, nothing else is looked at.
+// `at` is the opening bracket of the outermost object. Returns the place after its closing
+// bracket; NULL if that is missing. Looks at quotes and brackets only.
 static const char *find_place(struct place *out, const char *at, const char *end) {
     int64_t depth = 0;
     bool is_inside = false;
@@ -264,8 +264,8 @@ static bool read_outline(struct reading *reading) {
            jsonin_array(at, "passes", (struct jsonin_range){0, MAX_PASSES}, &reading->passes);
 }
 
-// Takes memory for what is there, not for what answer_limit promises: that would
-// let a small file ask for a lot.
+// Takes memory for the tokens in the file, not for those that answer_limit promises:
+// otherwise a small file could ask for a lot.
 static bool create_run(struct reading *reading) {
     struct run_info info = reading->info;
     int prefills = 0, answers = (int)json_array_size(reading->answer);
@@ -276,7 +276,7 @@ static bool create_run(struct reading *reading) {
     if (prefills > info.prompt_tokens)
         return jsonin_fail(&reading->at, "%d prefill passes for %d prompt tokens", prefills,
                            info.prompt_tokens);
-    // One more answer than there are: a failed run may have died on it.
+    // One more answer than the file has: a failed run may have died on it.
     if (info.answer_limit > answers + 1)
         info.answer_limit = answers + 1;
     if (!run_create(&reading->run, &info, prefills > 0 ? prefills : 1, reading->reason))

@@ -1,7 +1,7 @@
 // A run made from a rule instead of a measurement: the lesson clock. Inside a
 // pass the embedding takes 1/16 of the time, the output 1/8 and the layers share
-// the rest equally, to the nanosecond: nothing is known about the inside of a
-// lesson's pass, and the picture says "lesson units".
+// the rest equally, to the nanosecond: a lesson says nothing about the inside of a
+// pass, and the picture says "lesson units".
 //
 // Format. The rules are JSON files in assets/schedules/, UTF-8, one object:
 //   "name"           text of 1 .. 63 bytes, shown as the model's name
@@ -14,18 +14,18 @@
 //   "prompt"         optional list of token texts, as a tokenizer cuts them:
 //   "answer"         a leading space is U+2581 ("▁parcel"), at most
 //                    RUN_TOKEN_BYTES bytes each
-//   "prompt_tokens"  integer >= 1; may be left out when there is a "prompt", then
-//   "answer_tokens"  its length; the same for "answer"
+//   "prompt_tokens"  integer >= 1; may be left out beside a "prompt", whose length
+//   "answer_tokens"  then counts; the same for "answer"
 //   "comment"        optional text, ignored
-// Any other key is an error, so that a slip of the pen does not pass unseen.
+// Any other key is an error, so that a misspelt key does not pass unnoticed.
 //
 // Control tokens. The first text of "prompt" and the last of "answer" are control
 // tokens (begin and end of text) if they have the form "<...>", as in "<s>" and
 // "</s>"; anywhere else "<...>" is plain text.
 //
-// More tokens than texts: the control token keeps its place at the very front or
-// end and the texts between are repeated. Fewer: the list is cut. No texts: tokens
-// are numbered "▁1", "▁2", ...
+// If more tokens are wanted than texts, the control token keeps its place at the very
+// front or end and the texts between are repeated; if fewer, the list is cut. Without
+// texts, tokens are numbered "▁1", "▁2", ...
 #ifndef COMPUTE_FILE_SCHEDULE_H
 #define COMPUTE_FILE_SCHEDULE_H
 

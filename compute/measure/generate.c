@@ -1,6 +1,6 @@
 // See generate.h. The loop is: begin a pass, compute it, choose a token, mark it,
-// publish. Must not do anything between two stamps that a measured stage did not
-// need, and nothing at all that can block.
+// publish. Between two stamps it does only what the measured stage needs, and
+// never anything that can block.
 #include "compute/measure/generate.h"
 
 #include "compute/base/stopwatch.h"
@@ -53,7 +53,7 @@ bool generate_scratch_create(struct generate_scratch *out, const struct tokenize
         generate_scratch_clear(out);
         return why_set(why, "no memory for the scores of %d tokens", vocab);
     }
-    // Every page is there before the first measurement.
+    // Touches every page before the first measurement.
     memset(out->logits, 0, count * sizeof(float));
     memset(out->sorted, 0, count * sizeof(float));
     memset(out->order, 0, count * sizeof(int32_t));
@@ -184,7 +184,7 @@ static bool is_stopped(void *context) {
     return stop && atomic_load_explicit(stop, memory_order_relaxed);
 }
 
-// The backend can choose by itself: a device need not hand all its scores over then.
+// If so, the backend chooses, and a device need not copy all scores to the host.
 static bool is_greedy(const struct generate *g) {
     return !(g->sampler.temperature > 0) && !is_forced(g);
 }
@@ -323,7 +323,7 @@ static void set_busy(const struct generate *g, bool is_busy) {
         atomic_store_explicit(g->busy, is_busy, memory_order_relaxed);
 }
 
-// Room for all tokens so far, before the clock starts.
+// Allocated before the clock starts.
 static bool take_tokens(struct answer *a) {
     const struct generate *g = a->generate;
     if (!g->without_cache)

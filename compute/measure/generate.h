@@ -3,9 +3,10 @@
 // allocated, printed or waited for; a token's text is copied before its output
 // mark (a few nanoseconds, measured with the rest of the output stage).
 //
-// The end of an answer: an end token (counted; of a script, its last token), the number of tokens asked for, or
-// a full KV cache. In all three cases the run is RUN_COMPLETE; fewer tokens than
-// info.answer_limit and no end token mean that the cache was full.
+// An answer ends with an end token (which counts; with a script, its last token), with the
+// requested number of tokens, or with a full KV cache. In all three cases the run is
+// RUN_COMPLETE; fewer tokens than info.answer_limit without an end token mean that the
+// cache was full.
 #ifndef COMPUTE_MEASURE_GENERATE_H
 #define COMPUTE_MEASURE_GENERATE_H
 
@@ -27,12 +28,12 @@ struct generate_scratch {
     int end_count;
 };
 
-// The words of a model that has none of its own (random weights): answer token n
-// shows the text of ids[n % count], whatever id the model chose and was fed back.
-// Without an exact length the answer ends with the script.
+// Words for a model with random weights, which has none of its own: answer token n shows
+// the text of ids[n % count], whatever id the model chose and was fed back. Unless an
+// exact length is requested, the answer ends with the script.
 struct generate_script {
     const int32_t *ids; // of the tokenizer; [count]
-    int count;          // 0 = the model speaks for itself
+    int count;          // 0 = the model's own words
 };
 
 struct generate {
@@ -46,24 +47,24 @@ struct generate {
     // What is asked.
     const int32_t *prompt; // [prompt_count], checked by generate_check
     int prompt_count;
-    int answer_tokens;      // > 0: exactly so many, end tokens passed over
+    int answer_tokens;      // > 0: exactly so many, end tokens are skipped
     int answer_limit;       // used when answer_tokens is 0
     struct sampler sampler; // its state is not used: every run starts from the seed
-    // Keeps nothing between passes: each step goes through all tokens so far, from
-    // position 0. Above BACKEND_PREFILL_CHUNK tokens such a pass is computed in chunks;
-    // its marks are then those of the last chunk, when all columns are through a stage.
+    // Each step computes all tokens so far again, from position 0. A pass of more than
+    // BACKEND_PREFILL_CHUNK tokens is computed in chunks; its marks are those of the last
+    // chunk, when all columns have passed a stage.
     bool without_cache;
-    // Who watches; each may be NULL. Called on the calling thread.
+    // Each may be NULL; called on the calling thread.
     const _Atomic bool *stop;        // true ends the answer at its next pass or layer
     _Atomic bool *busy;              // true while passes are being computed
-    void (*on_grown)(void *context); // marks were published; must be quick
+    void (*on_grown)(void *context); // after marks were published; must be quick
     void *watcher;                   // on_grown's context
 };
 
 // GENERATE_LOST: a pass failed, and the backend's state with it: no more calls on it.
 enum generate_end { GENERATE_DONE, GENERATE_STOPPED, GENERATE_FAILED, GENERATE_LOST };
 
-// Takes the buffers. Errors: false with `why`, nothing is taken.
+// Allocates the buffers. Errors: false with `why`, nothing is allocated.
 bool generate_scratch_create(struct generate_scratch *out, const struct tokenizer *tokenizer,
                              int vocab, char *why);
 void generate_scratch_clear(struct generate_scratch *scratch); // zeroed is fine
@@ -73,13 +74,13 @@ void generate_scratch_clear(struct generate_scratch *scratch); // zeroed is fine
 // length must fit whole; a limit is cut to what fits).
 bool generate_check(const struct generate *generate, char *why);
 
-// A run for this request with the prompt's tokens in it; `info` gives what is
-// known of device and model. Owner: the caller, run_destroy.
+// A run for this request that holds the prompt's tokens; `info` describes device and
+// model. Owner: the caller, run_destroy.
 bool generate_prepare(struct run **out, const struct generate *generate,
                       const struct run_info *info, char *why);
 
-// One pass, as backend.h has it. STOPPED only if that is the backend's own reason: a
-// device that was lost while a stop was on its way is lost.
+// One pass of backend.h. STOPPED only if the backend gives that reason: a device lost
+// while a stop was requested is lost.
 enum generate_end generate_pass(const struct generate *generate, const struct backend_pass *pass,
                                 char *why);
 

@@ -1,9 +1,9 @@
-// Warm-up, repeats and spread. A measurement is: one cold run, kept and labelled
-// so; a check that prefill gives the logits that token by token gives; warm-up
-// runs in threes until the medians of E2E of two threes in a row agree within 2 %
-// (or half the budget is spent, which is then said); the repeats; the median of
-// each figure with p10 and p90. The run that is shown is the repeat whose E2E is
-// the median: a real run, never an average.
+// Warm-up, repeats and spread. A measurement is: one cold run, kept and labelled as such;
+// a check that prefill gives the same logits as token by token; warm-up runs in threes
+// until the E2E medians of two threes in a row agree within 2 % (or half the budget is
+// spent, which `settled` tells); the repeats; the median of each figure with p10 and p90.
+// The run that is shown is the repeat whose E2E is the median: a real run, never an
+// average.
 #ifndef COMPUTE_MEASURE_MEASURE_H
 #define COMPUTE_MEASURE_MEASURE_H
 
@@ -14,7 +14,7 @@
 
 enum {
     MEASURE_MAX_REPEATS = 101,
-    // Made whatever the budget says, if so many are asked for; of answers without a
+    // Made even if the budget is spent, if so many are requested; of answers without a
     // cache, which take longer, one.
     MEASURE_MIN_REPEATS = 3,
     MEASURE_CHECK_TOKENS = 64, // of the prompt that are checked token by token
@@ -32,7 +32,7 @@ struct measure_result {
     int64_t involuntary_switches; // of the process, during the repeats
     struct run *cold;             // owned
     struct run *shown;            // owned: the median repeat
-    struct roofline roofline;     // where they were asked for
+    struct roofline roofline;     // if it was requested
 };
 
 enum measure_stage { MEASURE_COLD, MEASURE_WARM, MEASURE_REPEAT };
@@ -45,24 +45,23 @@ struct measure_plan {
     int64_t settle_ns;               // rest before the cold run
     int64_t pause_ns;                // rest between two runs
     bool is_checked;                 // this prompt's prefill has been checked before
-    struct publish *publish;         // the cold run goes out here; NULL is fine
+    struct publish *publish;         // shows the cold run to others; NULL is fine
     // Each may be NULL. Called between runs, on the calling thread. on_cold: right
-    // after publish_begin. total is 0 where it is not known.
+    // after publish_begin. total 0: not known.
     void (*on_cold)(void *context);
     void (*on_progress)(void *context, enum measure_stage stage, int done, int total);
     void *context;
 };
 
-// Measures, for as long as that takes. Unless it returns GENERATE_DONE, `why` is
-// set, and of *out only `cold` may be there (as far as it came). `out` is zeroed
-// first. Owner: the caller, measure_clear.
+// Measures and returns when done. Unless it returns GENERATE_DONE, `why` is set and *out
+// holds at most `cold`, as far as it got. `out` is zeroed first. Owner: the caller, measure_clear.
 enum generate_end measure_run(struct measure_result *out, const struct measure_plan *plan,
                               char *why);
 void measure_clear(struct measure_result *result); // frees the runs; zeroed is fine
 
-// Whether the logits after the prompt (its first MEASURE_CHECK_TOKENS) are the same
-// from one prefill as token by token, to what the backend's number formats allow. The cache is
-// overwritten.
+// Checks that the logits after the prompt (its first MEASURE_CHECK_TOKENS) are the same
+// from one prefill as token by token, within the backend's prefill_error. Overwrites the
+// cache.
 enum generate_end measure_check_prefill(const struct generate *generate, char *why);
 
 // Sleeps that long, or until *stop is true (NULL is fine).

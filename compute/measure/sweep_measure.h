@@ -1,9 +1,9 @@
-// Measures a sweep (sweep.h): warm, for prompts of 1, 2, 4 ... tokens up to a longest one,
-// the prefill and, at that context, a few decode steps. It goes over all lengths again and
-// again, one sample of each a round, so that a drift of the device touches all points
-// alike; in a round the two ends come first, then the middles, so that a sweep that is
-// cut short has its shape already. A length is warmed up by one pass before its first
-// sample, unless that pass takes so long that it is its own warm-up.
+// Measures a sweep (sweep.h): for prompts of 1, 2, 4 ... tokens up to a longest one, the
+// warm prefill and, at that context, a few decode steps. Each round takes one sample of
+// every length, so that a drift of the device affects all points alike; a round begins
+// with the two ends, then the middles, so that a sweep cut short already has its shape.
+// One pass warms up a length before its first sample, unless that pass takes so long that
+// it needs no warm-up.
 #ifndef COMPUTE_MEASURE_SWEEP_MEASURE_H
 #define COMPUTE_MEASURE_SWEEP_MEASURE_H
 
@@ -12,7 +12,7 @@
 
 enum {
     SWEEP_STEPS = 3,        // samples of the step a visit
-    SWEEP_LEAST_VISITS = 3, // made whatever the budget says
+    SWEEP_LEAST_VISITS = 3, // made even if the budget is spent
 };
 
 // The samples so far. Zero is a valid start.
@@ -23,12 +23,12 @@ struct sweep_work {
     int lengths[SWEEP_MAX_POINTS]; // ascending
     int order[SWEEP_MAX_POINTS];   // of the visits in a round
     int visits;                    // whole ones, all rounds together
-    bool is_whole;                 // nothing more was asked for
+    bool is_whole;                 // everything requested has been measured
     struct sweep_samples *samples; // owned: [count]
 };
 
 struct sweep_plan {
-    const struct generate *generate; // who runs it, and who stops it
+    const struct generate *generate; // what runs and stops it
     int repeats;                     // rounds, 1 .. MEASURE_MAX_REPEATS
     int64_t budget_ns;               // soft
     int64_t pause_ns;                // rest between two visits
@@ -37,15 +37,14 @@ struct sweep_plan {
     void *context;
 };
 
-// Ready for the prompts that are the prefixes of `prompt` with at least `shortest`
-// tokens. A sweep of the same prompts that was stopped goes on where it was; anything
-// else begins anew. False: no memory.
+// Prepares for the prefixes of `prompt` with at least `shortest` tokens. A stopped sweep of
+// the same prompts continues where it was; anything else starts anew. False: no memory.
 bool sweep_work_begin(struct sweep_work *work, const int32_t *prompt, int longest, int shortest,
                       int context, char *why);
 void sweep_work_clear(struct sweep_work *work); // zeroed is fine
 
-// Measures until all rounds are made or the budget is spent. Stopped or failed: `why`, and
-// what was measured is there to be gone on with.
+// Measures until all rounds are made or the budget is spent. If stopped or failed, `why` is
+// set and the samples so far are kept for the next call.
 enum generate_end sweep_measure(struct sweep_work *work, const struct sweep_plan *plan, char *why);
 
 #endif

@@ -30,7 +30,7 @@ enum gguf_value_type {
 // The tensor types of ggml that this program computes with or will. A file may use
 // any of ggml's types: sizes are checked for all of them and `type` then holds
 // ggml's number (gguf_tensor_type_name gives its name); who reads the tensor
-// refuses what it cannot use. Numbers that ggml does not define are refused here.
+// rejects types it cannot use. Numbers that ggml does not define are refused here.
 enum gguf_tensor_type {
     GGUF_TENSOR_F32 = 0,
     GGUF_TENSOR_F16 = 1,

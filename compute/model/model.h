@@ -43,26 +43,26 @@ struct model_layer {
 struct model {
     struct model_shape shape;
     char name[96];              // general.name, else the file's name; printable
-    char weights[16];           // "file"; the engine sets "bundled" where that is so
+    char weights[16];           // "file"; the engine sets "bundled"
     struct tensor token_embd;   // {vocab, dim}
     struct tensor output_norm;  // {1, dim} F32
     struct tensor output;       // {vocab, dim}; equals token_embd when tied
     float *rope_factors;        // [head_dim / 2] per-frequency divisors, or NULL
     struct model_layer *layers; // [shape.layers]
     struct gguf *file;          // owns the bytes; NULL when there is no file
-    // A model made from a shape (shape.h) has random weights. Its matrices have no
-    // data: each backend makes them in its own memory, the same ones everywhere.
+    // A model made from a shape (shape.h) has random weights. Its matrices hold no data:
+    // each backend makes them in its own memory, with the same bytes everywhere.
     bool is_made;
     uint64_t seed;
     float *ones; // [dim], what all its norms are; owned, or NULL
 };
 
-// Opens a GGUF file of architecture "llama" whose matrices are of the types of
-// quant.h and whose norms are F32. Everything else is refused by name: another architecture,
-// another tensor type, a missing tensor, one this program would have to ignore
-// (biases, experts), a wrong shape, unknown rope scaling, a split file, NaN or
-// infinity among norm weights. A pass costs dims that the file gives, so they are
-// bounded here once and nobody else checks them again.
+// Opens a GGUF file of architecture "llama" whose matrices are of the types of quant.h and
+// whose norms are F32. Everything else is refused by name: another architecture, another
+// tensor type, a missing tensor, one this program would have to ignore (biases, experts), a
+// wrong shape, unknown rope scaling, a split file, NaN or infinity among norm weights. The
+// dims of the file decide what a pass costs; they are bounded here, and nobody checks them
+// again.
 // RoPE of this architecture turns neighbouring pairs (2i, 2i + 1) by
 // position * rope_base^(-2i / head_dim) / rope_factors[i].
 // Owner: the caller, model_close. `name` is used in messages and when the file

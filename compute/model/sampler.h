@@ -21,9 +21,9 @@ void sampler_reset(struct sampler *sampler);
 
 // The next id. `scratch` holds `count` floats and `order` `count` ints, used when
 // temperature > 0 (NULL is fine for greedy). Ties: the lowest id. `banned`
-// [banned_count] lists ids that may not come out (-1 and ids past `count` are passed
-// over). NaN and -infinity never come out; +infinity beats every number. -1 when
-// nothing is left: the logits are no numbers, and the model or the backend is broken.
+// [banned_count] lists ids that are never chosen (-1 and ids past `count` are ignored). NaN
+// and -infinity are never chosen; +infinity beats every number. Returns -1 if nothing is
+// left: the logits are not numbers, and the model or the backend is broken.
 // Cost: one walk over `count`; top-p adds a walk and log(count) for each token kept.
 int32_t sampler_next(struct sampler *sampler, const float *logits, int count, float *scratch,
                      int32_t *order, const int32_t *banned, int banned_count);

@@ -1,8 +1,8 @@
 // Models without a file: the sizes of well-known Llama-architecture models with
 // random weights (standard deviation 1 / sqrt(fan-in), norms 1, never zeros), so
-// that a device can be timed on a model nobody has to download. Times are real,
-// words are not: such a model knows no language. What is here is arithmetic over
-// sizes and places; the numbers come from shape_random.h, in a backend's memory.
+// that a device can be timed without downloading a model. Times are real, words are not:
+// such a model knows no language. This is arithmetic over sizes and places; a backend
+// makes the numbers in its own memory with shape_random.h.
 #ifndef COMPUTE_MODEL_SHAPE_H
 #define COMPUTE_MODEL_SHAPE_H
 
@@ -14,7 +14,7 @@ enum { SHAPE_ALIGN_BYTES = 256 }; // where a matrix may start
 struct shape_preset {
     const char *name;
     struct model_shape shape;
-    enum gguf_tensor_type type; // of the matrices, if nobody asks for another one
+    enum gguf_tensor_type type; // of the matrices, unless another one is requested
 };
 
 // Preset `index`, the smallest model first; NULL past the last.
@@ -41,14 +41,14 @@ const struct tensor *shape_matrix(const struct model *model, int index);
 // What the numbers of a matrix are scaled by (see shape_random_value).
 float shape_scale(const struct tensor *matrix);
 
-// For a backend: the views of `made` with each matrix at its place in `memory`,
-// shape_bytes() long, aligned to SHAPE_ALIGN_BYTES, of the caller (the address is
-// only computed with). `made` must outlive it. Owner: model_close.
+// For a backend: the views of `made` with each matrix at its place in the caller's
+// `memory`, shape_bytes() long and aligned to SHAPE_ALIGN_BYTES (its address is used, its
+// bytes are not). `made` must outlive it. Owner: model_close.
 bool shape_place(struct model **out, const struct model *made, void *memory, char *why);
 size_t shape_model_bytes(const struct model *made); // shape_bytes of its preset and type
 
-// Says in `why` that `needed_bytes` for `model` (weights, cache and scratch) are more
-// than the `free_bytes` there, and which smaller preset would fit. Returns false.
+// Returns false and says in `why` that `model` needs `needed_bytes` (weights, cache and
+// scratch) of which only `free_bytes` are free, and which smaller preset would fit.
 bool shape_refuse(const struct model *model, size_t needed_bytes, size_t free_bytes, char *why);
 
 #endif

@@ -3,8 +3,8 @@
 // highest score is merged until none is left (ties: the leftmost); what is no
 // piece falls back to byte tokens <0xNN>. Control tokens are never matched in text:
 // a prompt cannot forge one. Nor are a fine-tune's added ("user-defined") tokens
-// matched as a whole before merging; they need a chat template, which comes later.
-// Other tokenizers come later; they are refused by name.
+// matched as a whole before merging; they need a chat template, which is not supported.
+// Other kinds of tokenizer are refused by name.
 #ifndef COMPUTE_MODEL_TOKENIZER_H
 #define COMPUTE_MODEL_TOKENIZER_H
 
