@@ -25,7 +25,7 @@ struct spread spread_of_samples(int64_t *samples_ns, int count) {
     };
 }
 
-// Few samples: counting for each how many come before it is quick enough.
+// Samples are few, so counting for each how many come before it is quick enough.
 int spread_median_index(const int64_t *samples_ns, int count) {
     int wanted = (count + 1) / 2 - 1;
     for (int i = 0; i < count; i++) {

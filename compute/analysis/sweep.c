@@ -1,7 +1,7 @@
-// See sweep.h. Between the points time is a chain of straight lines; before the first
-// and after the last point it goes on with a slope taken from the fit. That chain is made
-// once (curve) and then asked as often as a run has steps; a sum over steps is closed
-// form, piece by piece, since a picture asks for hundreds of them.
+// See sweep.h. Between the points time is a chain of straight lines; before the first and
+// after the last point it continues with a slope from the fit. That chain (curve) is made
+// once and evaluated for every step of a run; a sum over steps is closed form, piece by
+// piece, since a picture needs hundreds of them.
 #include "compute/analysis/sweep.h"
 
 #include "compute/base/why.h"
@@ -31,7 +31,7 @@ static bool reaches_out(const struct sweep_point *points, int count, double leas
     return count > 0 && (least < points[0].tokens || most > points[count - 1].tokens);
 }
 
-// Good for least .. most tokens; the fit is made only if they leave the points.
+// Valid for least .. most tokens; fits only if they leave the range of the points.
 static struct curve prefill_curve(const struct sweep *sweep, double least, double most) {
     int count = sweep->prefill_count;
     struct curve curve = {.points = sweep->prefill, .count = count};
@@ -166,7 +166,7 @@ static bool add_pass(struct run *run, struct run_pass pass, const struct texts *
         !add_token(run, run_add_answer_token, texts, pass.yields, run->info.answer_limit, why))
         return false;
     for (int stage = 1; stage <= stages; stage++) {
-        // Quotient and rest apart: the product would leave 64 bits.
+        // Quotient and remainder apart: the product would overflow 64 bits.
         int64_t end_ns = length_ns / stages * stage + length_ns % stages * stage / stages;
         if (!run_add_mark(run, pass.start_ns + end_ns, why))
             return false;

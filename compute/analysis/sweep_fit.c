@@ -1,7 +1,7 @@
 // See sweep.h. Everything is a polynomial of degree 0, 1 or 2 through a stretch of the
 // points by weighted least squares; the knee is found by trying every place between two
-// points, a mean to its left and a line to its right. Whether one more parameter is worth
-// it is asked the same way everywhere (is_worth). Tokens are scaled to 0 .. 1, so that
+// points, a mean to its left and a line to its right. One test decides everywhere whether
+// one more parameter is worth it (is_worth). Tokens are scaled to 0 .. 1, so that
 // the equations stay solvable in double.
 #include "compute/analysis/sweep.h"
 
@@ -41,7 +41,7 @@ static double range_of(int count) {
     return count < 10 ? ranges[count] : 2.563; // p90 - p10
 }
 
-// Standard error of a median, relative to it; 0 if one sample cannot tell.
+// Standard error of a median, relative to it; 0 if there is only one sample.
 static double relative_error(const struct sweep_point *p) {
     if (p->count < 2 || p->median_ns <= 0)
         return 0;
@@ -54,7 +54,7 @@ static int compare_doubles(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-// What is usual: the median, or the mean where most points have no spread.
+// The usual error: the median, or the mean if most points have no spread.
 static double usual_error(const double *errors, int count) {
     double sorted[SWEEP_MAX_POINTS], sum = 0;
     memcpy(sorted, errors, (size_t)count * sizeof *errors);
@@ -174,9 +174,9 @@ static bool fit(struct polynomial *out, const struct weighed *w, int first, int 
     return true;
 }
 
-// What variances are multiplied by: more than 1 where the points lie further from the
-// fit than their spread says; where no spread is known, their distance alone. The last
-// factor is about what Student's distribution asks for, with so few points.
+// Factor for variances: more than 1 if the points are further from the fit than their
+// spread says; without any spread, from their distance alone. The last factor approximates
+// Student's distribution for so few points.
 static double variance_scale(const struct weighed *w, double chi2, int freedom) {
     if (freedom < 1)
         return 1;
@@ -241,7 +241,7 @@ static bool find_parts(struct two_part *out, const struct weighed *w, int end) {
     return true;
 }
 
-// Whether what should be a line bends upward, by enough to matter at its end.
+// Whether the line part bends upward, by enough to matter at its end.
 static bool is_bent(const struct weighed *w, const struct two_part *parts) {
     struct polynomial bent;
     int end = parts->end, left = end - parts->from;

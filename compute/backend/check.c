@@ -1,4 +1,4 @@
-// See backend_check.h. Must not touch a state: refused means as before.
+// See check.h. Must not touch a state: a refusal changes nothing.
 #include "compute/backend/check.h"
 
 #include "compute/base/why.h"

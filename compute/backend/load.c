@@ -1,6 +1,5 @@
-// See backend_load.h. The order of looking is the order of what is most often missing
-// and cheapest to find missing: the file, the driver, the libraries that the plugin
-// needs, its version, a card.
+// See load.h. Looks first for what is most often missing and cheapest to check: the file,
+// the driver, the libraries that the plugin needs, its version, a card.
 #include "compute/backend/load.h"
 
 #include "compute/base/why.h"
@@ -55,7 +54,7 @@ static void *open_library(const char *path, char *why) {
 }
 
 static const struct backend *table_of(void *library, const char *path, char *why) {
-    // POSIX makes this conversion good, C does not allow to write it as a cast.
+    // POSIX allows this conversion, but C does not allow it as a cast.
     union {
         void *symbol;
         backend_symbol *function;

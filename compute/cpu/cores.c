@@ -1,7 +1,7 @@
-// See cores.h. A core is known by the lowest CPU in its list of hardware threads;
-// what cannot be read never lowers the count: an unreadable list is a core of its
-// own, an unreadable quota is none. Must not call anything that needs locks or
-// other threads: it runs before there are any.
+// See cores.h. A core is identified by the lowest CPU in its list of hardware threads.
+// Unreadable files never lower the count: an unreadable list is a core of its own, an
+// unreadable quota is no quota. Must not call anything that needs locks or other threads:
+// it runs before any are started.
 #include "compute/cpu/cores.h"
 
 #include <ctype.h>
@@ -118,7 +118,7 @@ static int quota_at(const char *folder, bool is_v2) {
 }
 
 // The smallest quota from `group` up to the hierarchy's top. Inside a container
-// the path may name folders that only the host sees; those are passed over.
+// the path may name folders that only the host sees; those are skipped.
 static int quota_along(const char *top, const char *group, bool is_v2) {
     char folder[PATH_BYTES];
     if (snprintf(folder, sizeof folder, "%s%s", top, group) >= (int)sizeof folder)
@@ -195,7 +195,7 @@ int cores_here(void) {
 
 // --- The processor's name ---
 
-// Words that makers put into the name and nobody says.
+// Words in the name that nobody says.
 static bool is_noise(const char *word, size_t bytes) {
     static const char *const noise[] = {"CPU", "Processor", "with"};
     for (size_t i = 0; i < sizeof noise / sizeof noise[0]; i++) {
@@ -205,7 +205,7 @@ static bool is_noise(const char *word, size_t bytes) {
     return bytes > 5 && strncmp(word + bytes - 5, "-Core", 5) == 0; // "96-Core"
 }
 
-// Takes "(R)", "(TM)" out of a word, in place. Returns the bytes that are left.
+// Removes "(R)", "(TM)" from a word, in place. Returns the remaining bytes.
 static size_t without_marks(char *word, size_t bytes) {
     size_t kept = 0;
     for (size_t i = 0; i < bytes; i++) {

@@ -1,4 +1,4 @@
-// See memory.h. What cannot be read counts as no limit: a refusal needs a reason.
+// See memory.h. An unreadable file counts as no limit: a refusal needs a reason.
 #include "compute/cpu/memory.h"
 
 #include <inttypes.h>
@@ -45,8 +45,7 @@ static size_t left_at(const char *folder) {
 }
 
 // The least that is left from the process's group up to the hierarchy's top. Inside
-// a container the path may name folders that only the host sees; left_at passes
-// those over.
+// a container the path may name folders that only the host sees; left_at skips those.
 static size_t left_along(const char *top, const char *group) {
     char folder[PATH_BYTES];
     size_t least = SIZE_MAX, top_bytes = strlen(top);

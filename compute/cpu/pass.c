@@ -1,8 +1,9 @@
 // A pass of the CPU backend. All members of a team go through it together, each doing
 // its own rows of every matrix and its own heads, with a barrier wherever one needs what
-// another made. A pass is layer by layer over all its tokens, as the picture shows it;
-// inside a layer the tokens go in blocks, so that scratch stays in the cache and small. A
-// block of one token (every decode step) is the same path; the kernels choose. Nothing is
+// another made. A pass computes layer by layer over all its tokens, as the picture shows
+// it; inside a layer it computes blocks of tokens, so that scratch is small and stays in
+// the cache. A block of one token (every decode step) takes the same path; the kernels
+// choose. Nothing is
 // allocated and no lock is taken in a pass.
 #include "compute/cpu/state.h"
 
@@ -13,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-// Neighbouring tokens of the pass that go through a layer together.
+// Neighbouring tokens of the pass, computed together in a layer.
 struct block {
     int first; // in the pass
     int tokens;
@@ -133,8 +134,8 @@ static void make_qkv(struct backend_state *s, int member, int layer, struct bloc
     }
 }
 
-// Heads that share keys go together when there are many tokens, since turning
-// the keys is then half the work; each head alone when there is one.
+// With many tokens, heads that share keys are computed together, since turning the keys is
+// half the work; with one token, each head alone.
 static void mix(struct backend_state *s, int member, int layer, struct block block) {
     const struct model_shape *shape = &s->model->shape;
     int group = shape->heads / shape->kv_heads;
@@ -238,8 +239,7 @@ static float *logits_of(const struct backend_state *s) {
     return s->pass->logits ? s->pass->logits : s->logits;
 }
 
-// The row of the largest logit, the lowest of equals; -1: there is no number above
-// -infinity.
+// The row of the largest logit, the lowest of equals; -1: no number is above -infinity.
 static int32_t find_best(const float *logits, struct span rows) {
     int32_t best = -1;
     float largest = -INFINITY;

@@ -1,7 +1,7 @@
-// See rates.h. Every member of the team has a part of one buffer of its own to read,
-// the same one every time, as it has its own rows of every matrix; and a product of
-// its own that stays in its cache. The best of many short turns counts: whatever
-// makes a turn slower is not the machine's limit.
+// See rates.h. Every member of the team reads a part of one buffer of its own, the same
+// one every time, as it has its own rows of every matrix; and computes a product of its
+// own that stays in its cache. The best of many short turns counts: whatever slows a turn
+// down is not the machine's limit.
 #include "compute/cpu/rates.h"
 
 #include "compute/base/stopwatch.h"
@@ -29,8 +29,8 @@ static const int64_t READ_NS = INT64_C(250000000);
 static const int64_t MATRIX_NS = INT64_C(250000000);
 static const size_t LEAST_BYTES = (size_t)128 << 20, MOST_BYTES = (size_t)1 << 30;
 
-// The largest cache of the first processor. From the system's files: the C library
-// multiplies it by the processors of a package on some machines.
+// The largest cache of the first processor, from the system's files: on some machines the
+// C library multiplies it by the processors of a package.
 size_t rates_cache_bytes(const char *root) {
     size_t most = 0;
     for (int index = 0; index < 8; index++) {
@@ -61,7 +61,7 @@ static int64_t time_turn(struct threads *threads, threads_work_fn *work, void *c
 }
 
 // The least nanoseconds a round takes, over turns until `budget_ns` is spent. *rounds
-// is what `work` does in one turn; it is made larger until a turn is long enough.
+// is the number in one turn; it grows until a turn is long enough.
 static double best_round_ns(struct threads *threads, threads_work_fn *work, void *context,
                             int *rounds, int64_t budget_ns) {
     int64_t end_ns = stopwatch_now_ns() + budget_ns;
@@ -157,7 +157,7 @@ static struct own own_of(const struct multiplying *m, int member) {
 static void set_up_product(void *context, int member) {
     struct multiplying *m = context;
     struct own own = own_of(m, member);
-    // Not a constant: processors save power, and gain speed, on those.
+    // Not constant: on constants processors save power and gain speed.
     for (int r = 0; r < ROWS; r++)
         m->kernels->random_row(own.weights + r * COLS, GGUF_TENSOR_F32, COLS,
                                shape_random_keys(1, 0, (uint64_t)r), 1e-6f);

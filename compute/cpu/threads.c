@@ -1,8 +1,8 @@
-// See threads.h. One idea serves start, barrier and end: a gate, which is a number
-// that only grows. Waiting is looking until it differs from the number seen before;
-// opening is adding one. All that is shared is a C11 atomic with its order, so that
-// a race checker understands it; the kernel is asked only by those who gave up
-// looking. Must not take locks: a member may be stopped anywhere by the scheduler.
+// See threads.h. One idea serves start, barrier and end: a gate, which is a number that
+// only grows. Waiting means polling until it differs from the number seen before; opening
+// means adding one. Everything shared is a C11 atomic with its order, so that a race
+// checker understands it; only a member that gave up polling calls the kernel. Must not
+// take locks: the scheduler may stop a member anywhere.
 #include "compute/cpu/threads.h"
 
 #include "compute/base/stopwatch.h"
@@ -26,15 +26,15 @@
 enum {
     // A barrier's usual wait is below 2 us; a sleeper is back after 4 to 40 us, and
     // meanwhile the others would wait for it and sleep in their turn. So a sleep is
-    // the last resort: a short look, then looks between which the core is given away,
-    // which costs little when nobody wants it.
+    // the last resort: first short polling, then polling with yields of the core in
+    // between, which cost little if nobody wants it.
     LOOK_NS = 3000,
     YIELD_NS = 1000000,
     LOOKS_A_CLOCK_READ = 8,
     CACHE_LINE_BYTES = 64,
 };
 
-// On a cache line of its own: members look at it in a loop.
+// On a cache line of its own: members poll it in a loop.
 struct gate {
     _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t number;
     _Atomic int sleepers; // members in the kernel, or about to be
@@ -116,7 +116,7 @@ static void restore_floats(uint64_t before) {
 
 // --- The gate ---
 
-// Looks for about `most_ns`. True: the gate has opened.
+// Polls for about `most_ns`. True: the gate has opened.
 static bool look(const struct gate *gate, uint32_t seen, int64_t most_ns) {
     int64_t give_up_ns = 0;
     for (;;) {
@@ -134,8 +134,8 @@ static bool look(const struct gate *gate, uint32_t seen, int64_t most_ns) {
 }
 
 // The kernel compares the number once more under its own lock, so an opening
-// between our last look and the sleep is not missed; an interrupted or untimely
-// return just looks again.
+// between our last poll and the sleep is not missed; an interrupted or untimely return
+// just polls again.
 static void gate_sleep(struct gate *gate, uint32_t seen) {
     atomic_fetch_add(&gate->sleepers, 1);
     while (atomic_load(&gate->number) == seen)
@@ -143,8 +143,8 @@ static void gate_sleep(struct gate *gate, uint32_t seen) {
     atomic_fetch_sub(&gate->sleepers, 1);
 }
 
-// The others may be waiting for our core: give it away between looks. With nobody to
-// take it that is a look a few hundred nanoseconds long. True: the gate has opened.
+// The others may be waiting for our core: yields it between polls. If nobody takes it a
+// poll takes a few hundred nanoseconds. True: the gate has opened.
 static bool look_yielding(const struct gate *gate, uint32_t seen, int64_t most_ns) {
     int64_t give_up_ns = stopwatch_now_ns() + most_ns;
     do {
@@ -188,8 +188,8 @@ static void *live(void *argument) {
     struct threads *threads = seat->threads;
     flush_subnormals();
     for (uint32_t seen = 0;; seen++) {
-        // Between two passes the wait is some microseconds; who sleeps then is often
-        // woken on the core of the waker, and two members share it.
+        // Between two passes the wait is some microseconds; a member that sleeps then is
+        // often woken on the core of the waker, and two members share it.
         gate_wait(&threads->start, seen);
         if (!threads->work)
             return NULL;

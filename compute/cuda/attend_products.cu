@@ -1,8 +1,8 @@
 // See attend_products.cuh. The queries of heads that share keys lie one after the other
 // (head, token), so that one product serves them all, and the products of several key
 // heads are one batch. The shares of a row are not divided by their sum until the values
-// are mixed, which saves a walk over the scores; the sum is that of the rounded shares,
-// so that what rounding adds to a share it adds to the whole as well.
+// are mixed, which saves a walk over the scores; the sum is that of the rounded shares, so
+// that rounding affects a share and the whole alike.
 #include "compute/cuda/attend_products.cuh"
 
 #include "compute/base/num.h"
@@ -25,8 +25,8 @@ static size_t values_of(const struct heads &h, int tokens, int positions) {
     return (size_t)(h.heads / h.kv_heads) * (size_t)tokens * (size_t)padded(positions);
 }
 
-// The tile is as high as the memory allows at the end of the context, so that a pass
-// further in never finds its own too small.
+// The tile is as high as the memory allows at the end of the context, where it needs most,
+// so that it fits everywhere.
 static int choose_tile(const struct heads &h, int context, int most_tokens) {
     const size_t most = ((size_t)ATTEND_PRODUCTS_MOST_MIB << 20) / VALUE_BYTES;
     if (most_tokens < ATTEND_PRODUCTS_TOKENS)
@@ -219,7 +219,7 @@ static bool run_tile(const struct tile_args &tile, struct gemm *gemm, cudaStream
     const struct heads &h = tile.pass.heads;
     const int seen = tile.pass.first_position + tile.first + tile.tokens;
     const int most = (int)(tile.work.values / values_of(h, tile.tokens, seen));
-    // As many rounds as there must be, each with about as many heads.
+    // As few rounds as possible, each with about as many heads.
     const int at_once = min_int(most, h.kv_heads), rounds = (h.kv_heads + at_once - 1) / at_once;
     const int each = (h.kv_heads + rounds - 1) / rounds;
     LAUNCH(queries_kernel, (unsigned)tile.tokens, (unsigned)THREADS, 0, stream, tile);

@@ -1,8 +1,8 @@
-// The CUDA backend's table: how a model is opened on a card and given back, and what
-// stands around every pass. A pass over one token is a graph of our own kernels (step.cu),
-// one over more goes through cuBLASLt (rows.cu). Nothing is allocated in a pass. Whatever
-// a CUDA call reports ends the pass with a reason; the state then refuses every other one
-// with it and is only good to close.
+// The CUDA backend's table: opens and closes a model on a card, and does what every pass
+// needs before and after. A pass over one token is a graph of our own kernels (step.cu),
+// one over more tokens goes through cuBLASLt (rows.cu). Nothing is allocated in a pass. An
+// error of any CUDA call ends the pass with a reason; the state then refuses all others
+// with that reason and can only be closed.
 #include "compute/cuda/backend_cuda.cuh"
 
 #include "compute/cuda/cards.cuh"
@@ -21,7 +21,7 @@ extern "C" {
 #include <string.h>
 
 enum {
-    COARSE_NS = 2000,  // a step of the device's clock that is too long beside a layer
+    COARSE_NS = 2000,  // a step of the device's clock too coarse to time a layer
     PART_TOKENS = 256, // of the cache in one part of a step's attention, at most MOST_SPLITS parts
 };
 
@@ -97,7 +97,7 @@ static void place_arrays(struct backend_state *s, struct device_arena *arena) {
         attend_products_place(&a->attend, arena, s->heads, s->cache_stride, s->context, s->most);
 }
 
-// The largest of the shapes whose weights leave room for what else is needed.
+// The largest of the shapes whose weights leave room for everything else.
 static const char *fitting_shape(const struct backend_state *s, size_t other, size_t free_bytes) {
     const char *name = NULL;
     const struct shape_preset *preset;
@@ -108,8 +108,7 @@ static const char *fitting_shape(const struct backend_state *s, size_t other, si
     return name;
 }
 
-// What is there when memory was asked for: less than is needed, or enough and yet not
-// given.
+// The reason for a failed allocation: too little memory, or enough that was not granted.
 static bool refuse(const struct backend_state *s, size_t needed, size_t free_bytes, char *why) {
     const bool is_refused = needed <= free_bytes, is_cache = s->weights.bytes <= free_bytes;
     const size_t other = needed - s->weights.bytes;
@@ -154,7 +153,7 @@ static bool take_memory(struct backend_state *s, char *why) {
     cudaError_t error = cudaMalloc(&s->weights.memory, s->weights.bytes);
     if (error == cudaSuccess)
         error = cudaMalloc(&s->memory, s->memory_bytes);
-    if (error == cudaErrorMemoryAllocation) { // somebody else was quicker, or it lies in pieces
+    if (error == cudaErrorMemoryAllocation) { // taken by others meanwhile, or fragmented
         cudaGetLastError();
         cudaFree(s->weights.memory);
         s->weights.memory = NULL;
@@ -168,7 +167,7 @@ static bool take_memory(struct backend_state *s, char *why) {
                         why);
 }
 
-// As the CPU backend does it: in double, rounded once.
+// Like the CPU backend: in double, rounded once.
 static bool fill_angles(struct backend_state *s, char *why) {
     const struct model *model = s->model;
     const int pairs = model->shape.head_dim / 2;
@@ -215,8 +214,8 @@ static bool warm_pass(struct backend_state *s, int count, char *why) {
     return pass(s, &warm, why);
 }
 
-// Every kernel runs once before anything is timed: its module is loaded then, which
-// may wait and allocate, and must not happen inside a capture.
+// Runs every kernel once before anything is timed: that loads its module, which may wait
+// and allocate and must not happen inside a capture.
 static bool warm_up(struct backend_state *s, char *why) {
     char graph_why[WHY_BYTES] = "switched off";
     if (!warm_pass(s, 1, why) || (s->most > 1 && !warm_pass(s, 2, why)) ||
@@ -262,8 +261,8 @@ static bool create_marks(struct backend_state *s, enum marks_kind kind, enum bac
     return marks_create(&s->marks, s->model->shape.layers + 1, kind, which, s->stream, why);
 }
 
-// The device's clock where it goes on finely enough, else events. A word in the
-// environment has its way, for measuring what marks cost.
+// The device's clock if its steps are fine enough, else events. An environment variable
+// overrides it, for measuring what marks cost.
 static bool choose_marks(struct backend_state *s, enum backend_marks which, char *why) {
     const char *word = getenv("TOKENDRIP_CUDA_MARKS");
     if (word && strcmp(word, "events") == 0)

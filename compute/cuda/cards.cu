@@ -12,7 +12,7 @@ extern "C" {
 
 enum { LEAST_CAPABILITY = 75, LINE_BYTES = 256 };
 
-// What one card is.
+// One card.
 struct look {
     cudaDeviceProp prop;
     size_t free_bytes, total_bytes;
@@ -44,7 +44,7 @@ static bool count_cards(int *count, char *why) {
     return device_check(error, "be counted", why);
 }
 
-// Makes the context, since only that tells whether the card lets itself be used.
+// Creates the context, since only that tells whether the card can be used.
 static bool look_at(struct look *out, int index, char *why) {
     const cudaDeviceProp *prop = &out->prop;
     if (!device_check(cudaGetDeviceProperties(&out->prop, index), "describe itself", why))

@@ -1,6 +1,6 @@
 // See gemm.cuh. cuBLASLt counts columns first: our rows of `cols` numbers are its
 // columns, so out^T [rows x tokens] = weights^T^T [rows x cols] * in^T [cols x tokens];
-// turned weights are what it calls not transposed.
+// what it calls not transposed are our turned weights.
 #include "compute/cuda/gemm.cuh"
 
 extern "C" {
@@ -10,7 +10,7 @@ extern "C" {
 #include <cublasLt.h>
 #include <stdlib.h>
 
-// A prompt of several chunks has some hundred shapes, since attention has another
+// A prompt of several chunks has some hundred shapes, since attention has a different
 // length for every tile of tokens.
 enum { MOST_SHAPES = 512, MOST_ALIGN_BYTES = 256 };
 
@@ -91,7 +91,7 @@ static bool is_same(const struct gemm_call *a, const struct gemm_call *b) {
            a->in_step == b->in_step && a->weights_step == b->weights_step;
 }
 
-// An algorithm may count on it, so it is part of what is prepared.
+// An algorithm may rely on it, so it is part of a prepared shape.
 static uint32_t alignment_of(const struct gemm_call *c) {
     uintptr_t bits = reinterpret_cast<uintptr_t>(c->out) | reinterpret_cast<uintptr_t>(c->in) |
                      reinterpret_cast<uintptr_t>(c->weights) | (uintptr_t)MOST_ALIGN_BYTES;
@@ -136,7 +136,7 @@ static bool describe(struct prepared *p, const struct gemm_call *c, char *why) {
            set_batch(p->out, c, c->out_step, why);
 }
 
-// What an algorithm may take and count on.
+// What an algorithm may use and rely on.
 static bool describe_wish(cublasLtMatmulPreference_t wish, uint32_t align_bytes, char *why) {
     static const cublasLtMatmulPreferenceAttributes_t sides[] = {
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,

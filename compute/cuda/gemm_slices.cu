@@ -1,4 +1,4 @@
-// See gemm.cuh: apart from cuBLASLt, so that the emulation has the same slices.
+// See gemm.cuh. Separate from cuBLASLt, so that the emulation has the same slices.
 #include "compute/cuda/gemm.cuh"
 
 enum { TILE = 128 }; // tokens

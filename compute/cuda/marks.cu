@@ -164,8 +164,8 @@ void marks_capture(struct marks *m, bool is_on) {
     m->is_capturing = is_on;
 }
 
-// An event without the flag would only be an edge of the graph, and the flag is
-// refused where nothing is captured.
+// Without the flag an event would only be an edge of the graph, and outside a capture
+// CUDA refuses the flag.
 static bool record(struct marks *m, int event, char *why) {
     unsigned flags = m->is_capturing ? cudaEventRecordExternal : cudaEventRecordDefault;
     return device_check(cudaEventRecordWithFlags(m->events[event], m->stream, flags),
@@ -197,7 +197,7 @@ static bool wait_for_slot(struct marks *m, int stage, char *why) {
         sched_yield();
         cudaError_t state = cudaStreamQuery(m->stream);
         if (state == cudaErrorNotReady) {
-            // It is kept as the last error too, where it must not pass for a kernel's.
+            // CUDA also keeps it as the last error, where it would look like a kernel's.
             cudaError_t last = cudaGetLastError();
             if (last == cudaErrorNotReady || last == cudaSuccess)
                 continue;
@@ -218,8 +218,8 @@ static bool wait_for_all(struct marks *m, char *why) {
     return true;
 }
 
-// Elapsed times have a step of about half a microsecond; the pass starts on the device
-// somewhat after its launch began, by how much is not known.
+// Elapsed times have a step of about half a microsecond; the pass starts on the device an
+// unknown time after its launch began.
 static bool event_ns(struct marks *m, int64_t *end_ns, int stage, char *why) {
     float ms = 0;
     if (!wait_for_all(m, why) ||

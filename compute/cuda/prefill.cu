@@ -1,4 +1,4 @@
-// The kernels of a pass over many tokens, all but the matrix products (gemm.h).
+// The kernels of a pass over many tokens, except the matrix products (gemm.cuh).
 // Attention: a block is one head and QUERIES of its queries; keys, then values, of 32
 // positions go through shared memory, a lane scores one position for all queries of
 // its warp, and then holds a few numbers of each query's mixed values. Online softmax
@@ -127,7 +127,7 @@ static __device__ __forceinline__ void load_queries(const struct attend_shared &
     }
 }
 
-// What a warp knows of its queries so far; mixed in the lanes' numbers.
+// State of a warp's queries so far; `mixed` is spread over the lanes.
 template <int D> struct mixture {
     float most[QUERIES_EACH], sum[QUERIES_EACH], mixed[QUERIES_EACH][D];
 };
@@ -158,7 +158,7 @@ static __device__ __forceinline__ void score_tile(struct mixture<D> &m,
     for (int q = 0; q < QUERIES_EACH; q++) {
         bool is_seen = tile + lane_of() <= args.first_position + first + q;
         float now = fmaxf(m.most[q], warp_max(is_seen ? scores[q] : -INFINITY));
-        // A query that sees nothing of this tile has seen something before, or is none.
+        // A query that sees no position of this tile has seen one before, or does not exist.
         float keep = m.most[q] == -INFINITY ? 0 : expf(m.most[q] - now);
         float share = is_seen ? expf(scores[q] - now) : 0;
         m.sum[q] = m.sum[q] * keep + warp_sum(share);
@@ -236,7 +236,7 @@ KERNEL void __launch_bounds__(ATTEND_WARPS *WARP_LANES)
     int last = block_first + QUERIES < args.tokens ? block_first + QUERIES : args.tokens;
     const int end = args.first_position + last; // positions that any query of the block sees
     for (int tile = 0; tile < end; tile += TILE) {
-        // Whole warps have nothing to see in the last tiles; they only help to load.
+        // Some warps see no position of the last tiles; they only help to load.
         const bool is_seen = tile < args.first_position + first + QUERIES_EACH;
         __syncthreads();
         load_tile(shared.tile, keys, tile, end, args);
@@ -252,7 +252,7 @@ KERNEL void __launch_bounds__(ATTEND_WARPS *WARP_LANES)
     put_mixture<D>(m, first, args);
 }
 
-// Zeros behind a token's mixed values, for the matrix product.
+// Pads a token's mixed values with zeros for the matrix product.
 KERNEL void pad_rows_kernel(struct rows_out out, int cols) {
     for (int i = cols + (int)threadIdx.x; i < out.stride; i += WARP_LANES)
         put_number(out, (size_t)blockIdx.x * (size_t)out.stride + (size_t)i, 0);

@@ -32,7 +32,7 @@ struct read_args {
     int times;
 };
 
-// The sums are only there so that nothing can be left out.
+// The sums only keep the compiler from leaving the reads out.
 KERNEL void __launch_bounds__(THREADS) read_kernel(struct read_args args) {
     const size_t step = (size_t)gridDim.x * THREADS, first = (size_t)blockIdx.x * THREADS;
     unsigned sum = 0;
@@ -63,7 +63,7 @@ struct bench {
     size_t bytes; // of memory
 };
 
-// A thing to be timed, done `times` times on the stream.
+// Work to be timed, put `times` times on the stream.
 typedef bool work_fn(struct bench *b, size_t size, int times, char *why);
 
 static bool do_read(struct bench *b, size_t bytes, int times, char *why) {
@@ -102,7 +102,7 @@ static bool took(int64_t *ns, struct bench *b, size_t size, int times, work_fn *
     return true;
 }
 
-// Nanoseconds of the work done once, at best. The first time does not count.
+// Nanoseconds of the work done once, at best. The first run does not count.
 static bool best_of(double *best_ns, struct bench *b, size_t size, work_fn *work, char *why) {
     int64_t ns;
     if (!took(&ns, b, size, 1, work, why) || !took(&ns, b, size, 1, work, why))

@@ -1,6 +1,6 @@
 // A pass over many tokens: layer by layer through matrix products, in bf16 unless the
-// model is all f32. The host stays only a few layers ahead of the device, so that it can
-// be told to stop. No kernel is long: where one would be, tokens go in several.
+// model is all f32. The host stays only a few layers ahead of the device, so that a stop
+// takes effect soon. No kernel is long: otherwise the tokens are split over several.
 #include "compute/cuda/state.cuh"
 
 enum { LAYERS_AHEAD = 4 }; // of the device

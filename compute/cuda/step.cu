@@ -1,6 +1,6 @@
 // A decode step: the kernels of decode.cu in their order, captured once as a graph that
-// reads its token and position from memory that the host wrote. What is made of the
-// logits follows the graph, so that one graph serves every wish.
+// reads its token and position from memory that the host wrote. The copies of the logits
+// follow the graph, so that one graph serves every kind of pass.
 #include "compute/cuda/state.cuh"
 
 #include <stdio.h>
@@ -102,7 +102,7 @@ bool launch_outputs(const struct backend_state *s, const struct backend_pass *pa
         largest.arrived = s->a.best_arrived;
         launch_largest(largest, s->stream);
     }
-    // Before anything waits: a query of the stream would hide what a launch reported.
+    // Comes before any wait: a query of the stream would hide the error of a launch.
     return device_check(cudaGetLastError(), "start a pass", why) &&
            (!pass->logits || device_check(cudaMemcpyAsync(s->host_logits, s->a.logits, bytes,
                                                           cudaMemcpyDeviceToHost, s->stream),

@@ -1,7 +1,7 @@
 // Kernels that read or make weights number by number: the embedding's rows, blocks of
 // a file split into numbers and scales, random weights, and any matrix as bf16 for the
-// matrix products of prefill. None is in a decode step but the embedding of one token.
-// The bits of what is made equal those of the CPU's (shape_random.h, quant.h).
+// matrix products of prefill. A decode step only uses the embedding of one token. Random
+// weights have the same bits as the CPU's (shape_random.h, quant.h).
 #include "compute/cuda/kernels.cuh"
 
 #include "compute/model/shape_random.h"
@@ -57,8 +57,8 @@ void launch_stamp(struct stamp stamp, cudaStream_t stream) {
 
 enum { CLOCK_STEPS = 16, CLOCK_LOOKS = 1 << 16 };
 
-// One thread looks until the clock has gone on a few times; not for ever, since a clock
-// that stands is possible where a GPU is only partly visible.
+// One thread polls until the clock has advanced a few times; not for ever, since the clock
+// may stand still where a GPU is only partly visible.
 KERNEL void clock_step_kernel(unsigned long long *step_ns) {
     unsigned long long least = ~0ull, before = global_timer();
     int steps = 0;

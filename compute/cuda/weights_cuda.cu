@@ -17,7 +17,7 @@ enum {
 bool device_check(cudaError_t error, const char *what, char *why) {
     if (error == cudaSuccess)
         return true;
-    cudaGetLastError(); // it is told here, once
+    cudaGetLastError(); // reported here, once
     return why_set(why, "the GPU could not %s: %s (%s)", what, cudaGetErrorString(error),
                    cudaGetErrorName(error));
 }
@@ -45,8 +45,8 @@ static enum weight_type type_of(enum gguf_tensor_type type) {
     }
 }
 
-// Matrices that go through the device as one, rows after rows. Those of unlike types
-// are kept as floats, which is exact for each.
+// Matrices stored as one, rows after rows. If their types differ they are kept as floats,
+// which is exact for each.
 struct together {
     const struct tensor *parts[3];
     int count;
@@ -208,7 +208,7 @@ static bool fill_floats(struct filler *f, const struct matrix &to, const struct 
                                static_cast<const unsigned char *>(from->data) +
                                    (size_t)(first + r) * row_bytes,
                                cols);
-        // The copy is over before the buffer is used again.
+        // Waits for the copy before the buffer is used again.
         if (!fill_rows(f, rows_of(to, first, rows), f->floats, cols * sizeof(float)) ||
             !device_check(cudaStreamSynchronize(f->stream), "take weights", f->why))
             return false;

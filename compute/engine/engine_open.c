@@ -20,7 +20,7 @@ static bool is_cuda(const char *device) {
     return device && (strcmp(device, "cuda") == 0 || strncmp(device, "cuda:", 5) == 0);
 }
 
-// Auto takes a card where one works, else the CPU.
+// Auto takes a card if one works, else the CPU.
 static bool pick_backend(struct engine *engine, const char *device, char *why) {
     char cuda_why[WHY_BYTES] = "";
     bool is_auto = !device || strcmp(device, "auto") == 0;

@@ -19,7 +19,7 @@ enum {
 
 // --- Finding "tokendrip" ---
 
-// Where the value of "tokendrip" lies in the text.
+// The extent of the value of "tokendrip" in the text.
 struct place {
     const char *start, *end;
     int found;
@@ -228,7 +228,7 @@ static bool read_token(const struct jsonin *at, struct token *out) {
     return true;
 }
 
-// What is read of a file, before and while the run is built from it.
+// What was read of a file, before and while the run is built from it.
 struct reading {
     struct jsonin at;
     struct run_info info;

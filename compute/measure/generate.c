@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// One answer under way.
+// An answer being generated.
 struct answer {
     const struct generate *generate;
     struct run *run;
@@ -24,7 +24,7 @@ struct answer {
     char *why;
 };
 
-// --- What is set up once ---
+// --- Setting up ---
 
 static int count_ends(const struct tokenizer *tokenizer, int vocab, int32_t *out) {
     int count = 0;

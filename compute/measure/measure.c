@@ -1,7 +1,7 @@
 // See measure.h. All runs of a measurement are the same request with the same seed,
 // so they must give the same tokens; that is checked, since a device that answers
-// differently each time measures nothing. Everything that takes memory or time of
-// its own happens between two runs.
+// differently each time measures nothing. Whatever needs memory or time of its own
+// happens between two runs.
 #include "compute/measure/measure.h"
 
 #include "compute/base/stopwatch.h"
@@ -20,7 +20,7 @@ enum {
     NAP_NS = 10000000, // a pause looks at the stop flag this often
 };
 
-// A measurement under way.
+// A running measurement.
 struct session {
     const struct measure_plan *plan;
     struct measure_result *out;
@@ -170,8 +170,8 @@ static bool is_settled(int64_t before_ns, int64_t now_ns) {
     return before_ns >= 0 && llabs(now_ns - before_ns) * 100 <= before_ns * SETTLED_PERCENT;
 }
 
-// Half the budget is for warming up, with one run at least; an answer without a cache
-// may take long, and then its cold run was enough.
+// Half the budget is for warming up, with at least one run; for a long answer without a
+// cache the cold run was enough.
 static bool is_warm_enough(const struct session *s) {
     int64_t half_ns = s->plan->budget_ns / 2;
     if (s->out->warmups == 0)
@@ -245,7 +245,7 @@ static struct spread spread_over(const struct session *s,
     int count = 0;
     for (int i = 0; i < s->out->repeats; i++) {
         int64_t ns = figure_ns(s->runs[i]);
-        if (ns >= 0) // there is no TPOT of one token
+        if (ns >= 0) // one token has no TPOT
             samples_ns[count++] = ns;
     }
     return spread_of_samples(samples_ns, count);

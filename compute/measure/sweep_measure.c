@@ -91,8 +91,8 @@ static bool is_stopped(void *context) {
     return stop && atomic_load_explicit(stop, memory_order_relaxed);
 }
 
-// All of `count` tokens behind the first `from`, as a run passes them; *id is the token
-// they yield, *ns how long it took.
+// Passes `count` tokens after the first `from`, as a run does, and checks the token they
+// yield; *ns is how long it took.
 static enum generate_end timed(const struct generate *g, const int32_t *tokens, int count, int from,
                                int64_t *ns, char *why) {
     int64_t start_ns = stopwatch_now_ns();
@@ -128,7 +128,7 @@ static enum generate_end prefill(const struct sweep_work *work, const struct gen
     return timed(g, work->prompt, length, 0, ns, why);
 }
 
-// The first step after a prefill finds other things in the caches than one after a step.
+// The first step after a prefill is dropped: it finds other data in the caches.
 static enum generate_end steps(const struct sweep_work *work, const struct generate *g, int length,
                                int64_t ns[SWEEP_STEPS], char *why) {
     enum generate_end end = GENERATE_DONE;
@@ -141,7 +141,7 @@ static enum generate_end steps(const struct sweep_work *work, const struct gener
     return end;
 }
 
-// Its samples count only as a whole.
+// Adds its samples only if the whole visit succeeded.
 static enum generate_end visit(struct sweep_work *work, const struct generate *g, int index,
                                char *why) {
     struct sweep_samples *s = &work->samples[index];

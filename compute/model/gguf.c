@@ -64,7 +64,7 @@ struct gguf {
     struct named *tensor_index;  // [tensor_count], by name
 };
 
-// Where the parser stands.
+// The parser's position.
 struct cursor {
     struct gguf *gguf;
     size_t at;
@@ -468,7 +468,7 @@ static bool take_tensor(struct cursor *cursor, struct gguf_tensor *tensor, uint6
     return true;
 }
 
-// Where a tensor's bytes lie, for the overlap check.
+// The place of a tensor's bytes, for the overlap check.
 struct extent {
     uint64_t offset;
     size_t bytes;
@@ -491,7 +491,7 @@ static bool check_overlap(const struct cursor *cursor, struct extent *extents, i
     return true;
 }
 
-// The bytes of every tensor: inside the data section, apart from each other.
+// Checks that every tensor's bytes are inside the data section and overlap no other's.
 static bool place_tensors(struct cursor *cursor, struct extent *extents) {
     struct gguf *gguf = cursor->gguf;
     size_t past = cursor->at % gguf->alignment;
@@ -513,7 +513,7 @@ static bool place_tensors(struct cursor *cursor, struct extent *extents) {
                                "bytes); get the file again",
                                tensor->bytes, offset, room);
         tensor->data = start + offset;
-        if (tensor->bytes > 0) // an empty one may lie anywhere
+        if (tensor->bytes > 0) // an empty one may be anywhere
             extents[filled++] = (struct extent){offset, tensor->bytes, i};
     }
     return check_overlap(cursor, extents, filled);
@@ -612,7 +612,7 @@ static bool parse(struct cursor *cursor) {
 
 // --- Open and close ---
 
-// A file without content yet; NULL with `why` when memory is out.
+// A file without content yet; NULL with `why` if memory runs out.
 static struct gguf *create(const char *name, char *why) {
     struct gguf *gguf = calloc(1, sizeof *gguf);
     if (!gguf) {
@@ -680,8 +680,8 @@ static bool check_size(const struct cursor *cursor, const struct stat *info) {
     if (what)
         return fail(cursor, "is %s; give a GGUF file", what);
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    // Memory is handed out before it exists; without this check a file that can't
-    // fit would end the whole program half-way through reading it.
+    // Linux grants memory before it exists; without this check, reading a file that does not
+    // fit would kill the whole program half-way.
     if (pages > 0 && page > 0 && info->st_size / page >= pages)
         return fail(cursor, "needs %" PRId64 " MiB of memory, this machine has %ld",
                     (int64_t)info->st_size >> 20, pages / ((1 << 20) / page));
@@ -696,7 +696,7 @@ static bool read_file(struct cursor *cursor, int fd) {
     if (!check_size(cursor, &info))
         return false;
 
-    // The start alone first: what is no model is refused without reading all of it.
+    // Checks the start first, to refuse a file that is no model without reading all of it.
     uint8_t start[START_BYTES];
     size_t size = (size_t)info.st_size, got;
     gguf->size = size;
@@ -926,7 +926,7 @@ void gguf_describe_key(const struct gguf *gguf, int index, char *out, size_t byt
     }
     if (key->count > LISTED_ELEMENTS)
         snprintf(line + used, sizeof line - (size_t)used, ", ...");
-    // Cut between signs, never inside one.
+    // Cut between characters, never inside one.
     size_t whole = 0, length = strlen(line);
     while (whole < length) {
         size_t step = utf8_length(line + whole, length - whole);

@@ -1,7 +1,7 @@
-// See model.h. A file is believed only where it agrees with itself: every size is
-// read from the keys, bounded, and then every tensor must have exactly the shape
-// that follows from them. The last check is that no tensor is left over: a bias or
-// an expert that nobody reads would give wrong answers without any error.
+// See model.h. A file must agree with itself: every size is read from the keys and
+// bounded, and every tensor must have exactly the shape that follows from them. The last
+// check is that no tensor is left over: a bias or an expert that nobody reads would give
+// wrong answers without any error.
 // Must not compute with weights (except the scan of the norms).
 #include "compute/model/model.h"
 
@@ -211,7 +211,7 @@ static bool check_shape(const struct reader *reader, const struct gguf_tensor *t
             reader,
             "%s is %" PRId64 " x %" PRId64 "%s, but the keys ask for %" PRId64 " x %" PRId64, name,
             dims[0], dims[1], dims[2] != 1 || dims[3] != 1 ? " x ..." : "", cols, wanted_rows);
-    // Only bytes that gguf_parse was given can lie so; gguf_open aligns them.
+    // Happens only with bytes given to gguf_parse; gguf_open aligns them.
     if ((uintptr_t)tensor->data % quant_alignment(tensor->type) != 0)
         return fail(reader, "%s does not start on a whole number in memory", name);
     return true;
@@ -253,7 +253,7 @@ static bool read_vector(const struct reader *reader, const char *name, int64_t c
     return true;
 }
 
-// Where a matrix or a norm of a layer goes, and its shape.
+// The place of a matrix or a norm in a layer, and its shape.
 struct part {
     const char *name;
     struct tensor *out;
@@ -289,8 +289,8 @@ static bool read_layer(const struct reader *reader, int index) {
     return true;
 }
 
-// The vocabulary is as long as the embedding has rows; what else the file says
-// about its length must agree.
+// The vocabulary is as long as the embedding has rows; any other length in the file must
+// agree.
 static bool read_vocab(const struct reader *reader) {
     struct model_shape *shape = &reader->model->shape;
     const struct gguf_tensor *embedding = gguf_tensor_find(reader->file, "token_embd.weight");
@@ -432,7 +432,7 @@ void model_close(struct model *model) {
 
 enum { LAYER_TENSORS = 9 };
 
-// The tensors of a layer as a list, so that sums can walk over them.
+// The tensors of a layer as a list, for sums.
 static void list_layer(const struct model_layer *layer, const struct tensor *out[LAYER_TENSORS]) {
     const struct tensor *all[LAYER_TENSORS] = {
         &layer->attn_norm, &layer->q,    &layer->k,  &layer->v,    &layer->attn_out,

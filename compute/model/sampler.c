@@ -33,7 +33,7 @@ static bool is_banned(int32_t id, const int32_t *banned, int banned_count) {
     return false;
 }
 
-// The largest logit's id, -1 if there is no number above -infinity.
+// The largest logit's id, -1 if no number is above -infinity.
 static int32_t find_largest(const float *logits, int count, const int32_t *banned,
                             int banned_count) {
     int32_t best = -1;
@@ -48,8 +48,7 @@ static int32_t find_largest(const float *logits, int count, const int32_t *banne
     return best;
 }
 
-// exp((logit - largest) / temperature) into weights [count]; 0 for what may not come
-// out.
+// exp((logit - largest) / temperature) into weights [count]; 0 for banned ids.
 static void write_weights(float *weights, const struct sampler *sampler, const float *logits,
                           int count, float largest) {
     for (int i = 0; i < count; i++) {

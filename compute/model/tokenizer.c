@@ -1,9 +1,9 @@
 // See tokenizer.h. The vocabulary is copied into two runs of bytes (pieces as the
 // file has them, and as they are shown) and a hash map from piece to id. Encoding
 // keeps the text as a linked list of symbols, at first one a character, and a heap
-// of the pairs that could merge, best score first. A pair in the heap may be out of
-// date: its symbols have merged with others meanwhile. It is then skipped, which is
-// recognised by its length. Every merge adds at most two pairs, so n characters cost
+// of the pairs that could merge, best score first. A pair in the heap may be out of date,
+// because its symbols have merged with others meanwhile; its length shows that, and it is
+// skipped. Every merge adds at most two pairs, so n characters cost
 // n log n. (The method is that of SentencePiece and llama.cpp.)
 //
 // Must not trust a piece: byte tokens are parsed strictly, scores must be numbers,
@@ -132,7 +132,7 @@ static bool is_integer_type(enum gguf_value_type type) {
            type == GGUF_U32 || type == GGUF_I32 || type == GGUF_U64 || type == GGUF_I64;
 }
 
-// The three lists must be there, hold what they should, and be equally long.
+// The three lists must exist, have the right types and be equally long.
 static bool check_lists(const struct gguf *file, int *vocab, char *why) {
     enum gguf_value_type tokens = GGUF_U8, scores = GGUF_U8, types = GGUF_STRING;
     size_t count = 0, score_count = 0, type_count = 0;
@@ -204,7 +204,7 @@ static int byte_of(struct gguf_string piece) {
     return high < 0 || low < 0 ? -1 : 16 * high + low;
 }
 
-// Appends string `index` (all before it are there). `as_text`: U+2581 becomes a space.
+// Appends string `index`, after all before it. `as_text`: U+2581 becomes a space.
 static void append(struct strings *strings, int index, struct gguf_string string, bool as_text) {
     size_t end = strings->at[index];
     for (size_t i = 0; i < string.bytes;) {
@@ -306,7 +306,7 @@ static void mark_named_ends(struct tokenizer *tokenizer) {
 
 static bool read_specials(struct tokenizer *tokenizer, const struct gguf *file, char *why) {
     int32_t turn_end, message_end;
-    tokenizer->adds_bos = true; // what this kind of tokenizer does when no key is there
+    tokenizer->adds_bos = true; // the default of this kind of tokenizer
     tokenizer->adds_space = true;
     if (!read_id(tokenizer, file, "tokenizer.ggml.bos_token_id", &tokenizer->bos, why) ||
         !read_id(tokenizer, file, "tokenizer.ggml.eos_token_id", &tokenizer->eos, why) ||
@@ -566,8 +566,8 @@ int tokenizer_encode(const struct tokenizer *tokenizer, int32_t *ids, int capaci
 }
 
 size_t tokenizer_encode_bound(size_t text_bytes) {
-    // At worst every byte becomes a token, and a space is three bytes; the leading
-    // space and the begin token come on top.
+    // At worst every byte becomes a token, and a space is three bytes; plus the leading
+    // space and the begin token.
     if (text_bytes > TOKENIZER_MAX_TEXT_BYTES)
         text_bytes = TOKENIZER_MAX_TEXT_BYTES;
     return SPACE_MARK_BYTES * (text_bytes + 1) + 1;
