@@ -9,6 +9,7 @@
 #include "compute/analysis/spread.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 struct progress;

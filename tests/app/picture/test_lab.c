@@ -110,8 +110,8 @@ static struct run *measured_run(int prompt, int answers) {
 static const struct roofline some_roofline = {
     .is_measured = true,
     .rates = {.read_bytes_s = 20e9, .matrix_flop_s = 80e9},
-    .prefill = {.bytes = 8e6, .flop = 4e8, .floor_ns = 5000000, .share = 0.8},
-    .decode = {.bytes = 8e6, .flop = 8e6, .floor_ns = 400000, .share = 0.7, .is_read = true},
+    .prefill = {.bytes = 8e6, .flop = 4e8, .bound_ns = 5000000, .share = 0.8},
+    .decode = {.bytes = 8e6, .flop = 8e6, .bound_ns = 400000, .share = 0.7, .is_read = true},
 };
 
 // What a lab is filled from.
@@ -465,7 +465,7 @@ static void the_fits_lines_lie_on_the_fit(void **state) {
     }
     check_near(plot->points[line->first].x, fit.knee_tokens, 1e-6);
     const struct plot_series *floor = series_with(plot, "a token") - 1;
-    check_near(plot->points[floor->first].y, fit.floor_ns, 0);
+    check_near(plot->points[floor->first].y, fit.bound_ns, 0);
     check_near(plot->points[floor->first + 1].x, fit.knee_tokens, 0);
     assert_says(line->label, "\xC2\xB1"); // with its error
 }
@@ -1105,7 +1105,7 @@ static struct roofline_phase random_phase(uint64_t *random) {
     return (struct roofline_phase){
         .bytes = (double)random_between(random, 0, (int64_t)1 << 50),
         .flop = (double)random_between(random, 0, (int64_t)1 << 52),
-        .floor_ns = random_between(random, 0, (int64_t)1 << random_between(random, 0, 50)),
+        .bound_ns = random_between(random, 0, (int64_t)1 << random_between(random, 0, 50)),
         .share = (double)random_between(random, -1, 1500) / 1000,
         .is_read = random_between(random, 0, 1),
     };
