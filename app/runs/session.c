@@ -5,6 +5,7 @@
 
 #include "app/runs/source.h"
 #include "compute/base/why.h"
+#include "compute/run/recount.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

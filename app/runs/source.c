@@ -8,6 +8,7 @@
 #include "compute/base/why.h"
 #include "compute/file/runfile.h"
 #include "compute/file/schedule.h"
+#include "compute/run/recount.h"
 
 #include <stdio.h>
 #include <string.h>

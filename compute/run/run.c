@@ -30,11 +30,16 @@ enum { INFO_TEXTS = sizeof(info_texts) / sizeof(info_texts[0]) };
 
 // --- Text ---
 
-// Bytes of the printable character at the start of `text`; 0 if there is none.
-static size_t printable_length(const char *text, size_t bytes) {
-    uint32_t code;
-    size_t length = utf8_next(text, bytes, &code);
-    return length > 0 && !utf8_is_control(code) ? length : 0;
+// How much of the start of `text` is printable UTF-8.
+static size_t printable_bytes(const char *text, size_t bytes) {
+    size_t at = 0;
+    for (;;) {
+        uint32_t code;
+        size_t length = utf8_next(text + at, bytes - at, &code);
+        if (length == 0 || utf8_is_control(code))
+            return at;
+        at += length;
+    }
 }
 
 static void repair_texts(struct run_info *info) {
@@ -42,14 +47,8 @@ static void repair_texts(struct run_info *info) {
         char *text = (char *)info + info_texts[i].offset;
         text[info_texts[i].bytes - 1] = '\0';
         size_t bytes = strlen(text);
-        for (size_t at = 0; at < bytes;) {
-            size_t length = printable_length(text + at, bytes - at);
-            if (length == 0) {
-                text[at] = '?';
-                length = 1;
-            }
-            at += length;
-        }
+        for (size_t at; (at = printable_bytes(text, bytes)) < bytes;)
+            text[at] = '?';
         // Two runs with the same texts are then the same bytes.
         memset(text + bytes, 0, info_texts[i].bytes - bytes);
     }
@@ -58,17 +57,13 @@ static void repair_texts(struct run_info *info) {
 static bool check_texts(const struct run_info *info, char *why) {
     for (int i = 0; i < INFO_TEXTS; i++) {
         const char *text = (const char *)info + info_texts[i].offset;
-        size_t bytes = strnlen(text, info_texts[i].bytes);
+        size_t bytes = strnlen(text, info_texts[i].bytes), good = printable_bytes(text, bytes);
         if (bytes == info_texts[i].bytes)
             return why_set(why, "run: %s has no end within its %zu bytes", info_texts[i].name,
                            bytes);
-        for (size_t at = 0; at < bytes;) {
-            size_t length = printable_length(text + at, bytes - at);
-            if (length == 0)
-                return why_set(why, "run: %s is not printable UTF-8 at byte %zu",
-                               info_texts[i].name, at);
-            at += length;
-        }
+        if (good < bytes)
+            return why_set(why, "run: %s is not printable UTF-8 at byte %zu", info_texts[i].name,
+                           good);
     }
     return true;
 }
@@ -457,102 +452,6 @@ void run_prefix(struct run *out, const struct run *run, int mark_count) {
     drop_unseen(out);
 }
 
-// Index of the first pass, among the `count` first, that ends the prompt; count
-// if there is none.
-static int find_prefill_end(const struct run *run, int count) {
-    int low = 0, high = count;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        const struct run_pass *pass = &run->passes[middle];
-        if (pass->first_column + pass->column_count >= run->info.prompt_tokens)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
-// Adds `pass` with the stages of pass `model` of `from`: moved by shift_ns and,
-// for divide > 1, that many times shorter.
-static bool append_like(struct run *to, const struct run_pass *pass, const struct run *from,
-                        int model, int divide, char *why) {
-    if (!run_begin_pass(to, pass, why))
-        return false;
-    if (pass->yields >= 0) {
-        int token = from->prompt_count + pass->yields;
-        size_t bytes = 0;
-        const char *text = run_token_text(from, token, &bytes);
-        if (!run_add_answer_token(to, from->tokens[token].id, text, bytes,
-                                  from->tokens[token].is_control, why))
-            return false;
-    }
-    int first = model * run_stages(from);
-    for (int stage = 0; stage < run_stages(from); stage++) {
-        int64_t since_ns = from->mark_end_ns[first + stage] - from->passes[model].start_ns;
-        if (!run_add_mark(to, pass->start_ns + (since_ns + divide / 2) / divide, why))
-            return false;
-    }
-    return true;
-}
-
-// Appends the passes of `from` to the empty body of `to`, with the charged step
-// put in (to->info.counting is RUN_CHARGED) or taken out.
-static bool append_recounted(struct run *to, const struct run *from, char *why) {
-    int prefills = find_prefill_end(from, from->pass_count) + 1;
-    int64_t shift_ns = 0;
-    for (int i = 0; i < from->pass_count; i++) {
-        struct run_pass pass = from->passes[i];
-        bool is_charged = pass.column_count == 0;
-        if (is_charged) {
-            shift_ns = pass.start_ns - run_pass_end_ns(from, i);
-            continue;
-        }
-        pass.start_ns += shift_ns;
-        if (i == prefills - 1)
-            pass.yields = to->info.counting == RUN_CHARGED ? -1 : 0;
-        if (!append_like(to, &pass, from, i, 1, why))
-            return false;
-        if (i == prefills - 1 && to->info.counting == RUN_CHARGED) {
-            bool has_step = from->pass_count > prefills;
-            struct run_pass charged = {.phase = RUN_DECODE,
-                                       .first_column = from->info.prompt_tokens,
-                                       .start_ns = run_end_ns(to)};
-            if (!append_like(to, &charged, from, has_step ? prefills : i,
-                             has_step ? 1 : pass.column_count, why))
-                return false;
-            shift_ns = run_end_ns(to) - charged.start_ns;
-        }
-    }
-    return true;
-}
-
-bool run_recount(struct run **out, const struct run *run, enum run_counting counting, char *why) {
-    *out = NULL;
-    if (run->state != RUN_COMPLETE)
-        return why_set(why, "run: only a complete run can be counted another way");
-    if (run->info.counting == counting)
-        return run_copy(out, run, why);
-    struct run_info info = run->info;
-    info.counting = counting;
-    if (info.origin == RUN_MEASURED)
-        info.origin = RUN_MODELLED; // its times are no longer all measured
-    // One more pass than now is the most that recounting makes.
-    struct run *to = NULL;
-    if (!create_sized(&to, &info, run->token_capacity, run->pass_count + 1, why))
-        return false;
-    to->prompt_count = run->prompt_count;
-    memcpy(to->tokens, run->tokens, (size_t)run->prompt_count * sizeof(*to->tokens));
-    drop_unseen(to);
-    memcpy(to->text, run->text, to->text_used);
-    if (!append_recounted(to, run, why)) {
-        run_destroy(to);
-        return false;
-    }
-    run_close(to, RUN_COMPLETE);
-    *out = to;
-    return true;
-}
-
 // --- Reading: nothing below may look at pass_count, answer_count, text_used or
 // state; a prefix has to give what the whole run gave at that time. ---
 
@@ -663,9 +562,16 @@ void run_token_printable(char *out, size_t out_bytes, const struct run *run, int
 }
 
 int64_t run_prefill_ns(const struct run *run) {
-    int passes = run->mark_count / run_stages(run);
-    int last = find_prefill_end(run, passes);
-    return last < passes ? run_pass_end_ns(run, last) : -1;
+    int passes = run->mark_count / run_stages(run), low = 0, high = passes;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        const struct run_pass *pass = &run->passes[middle];
+        if (pass->first_column + pass->column_count >= run->info.prompt_tokens)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low < passes ? run_pass_end_ns(run, low) : -1;
 }
 
 int64_t run_ttft_ns(const struct run *run) {

@@ -168,13 +168,6 @@ bool run_copy(struct run **out, const struct run *run, char *why);
 // published. `mark_count` must be 0 .. the marks there are.
 void run_prefix(struct run *out, const struct run *run, int mark_count);
 
-// The same answer under another counting; a complete run only. To RUN_CHARGED: a
-// step as long as the first decode step (or, without one, as long as one column
-// of prefill) is put before the first token, everything after moves back by it.
-// The result of recounting a measured run has origin RUN_MODELLED. To RUN_ENGINE:
-// the charged step is taken out. To the counting it has: a copy. Owner: the caller.
-bool run_recount(struct run **out, const struct run *run, enum run_counting counting, char *why);
-
 // --- Reading: pure, no allocation, cost at most one binary search. ---
 // All follow from mark_count alone, so they hold for any prefix. `t_ns` may be
 // any value, also negative or past the end. An index of something that cannot

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "app/picture/frame.h"
+#include "compute/run/recount.h"
 #include "render/paint/wrap.h"
 #include "tests/app/picture/panel_fixture.h"
 

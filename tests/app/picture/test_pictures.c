@@ -13,6 +13,7 @@
 #include "app/picture/frame.h"
 #include "app/picture/scene/scene.h"
 #include "compute/file/runfile.h"
+#include "compute/run/recount.h"
 #include "render/paint/layout.h"
 #include "render/paint/paint.h"
 #include "render/pixel/surface.h"

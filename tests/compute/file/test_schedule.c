@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "compute/file/schedule.h"
+#include "compute/run/recount.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "compute/run/recount.h"
 #include "tests/compute/run/random_run.h"
 
 #include <stdlib.h>
