@@ -8,6 +8,7 @@
 #include "app/runs/source.h"
 #include "compute/base/progress.h"
 #include "compute/base/utf8.h"
+#include "compute/run/moment.h"
 #include "compute/run/words.h"
 
 #include <stdlib.h>
@@ -129,8 +130,7 @@ static void print_prompt(FILE *out, const struct run *run) {
     fputc('\n', out);
 }
 
-static void print_cache(FILE *out, const struct run *run, int64_t at_ns) {
-    int entries = run_cache_entries_at(run, at_ns);
+static void print_cache(FILE *out, const struct run *run, int entries) {
     int64_t entry_bytes = run_cache_entry_bytes(run);
     fprintf(out, "   KV cache: %s", figure_counted(entries, 0, "token").text);
     if (run->info.origin == RUN_LESSON || entry_bytes <= 0) {
@@ -170,15 +170,15 @@ void describe_step(FILE *out, const struct lesson *lesson, const struct run *run
 void describe_block(FILE *out, const struct lesson *lesson, const struct run *run, int event) {
     struct lesson_page page;
     char line[DESCRIBE_LINE_BYTES];
-    int64_t at_ns = run_event_ns(run, event);
     describe_event(line, sizeof line, run, event);
     fprintf(out, "%d. %s.\n", event + 1, line);
     if (find_summary(&page, lesson, run, event))
         fprintf(out, "   In short: %s\n", page.summary);
     if (event == 0)
         print_prompt(out, run);
-    print_cache(out, run, at_ns);
-    int answers = run_answers_at(run, at_ns);
+    struct run_moment now = run_moment_at(run, run_event_ns(run, event));
+    print_cache(out, run, now.cache_entries);
+    int answers = now.answers;
     char *answer = join_answer(run, answers);
     if (answers == 0)
         fprintf(out, "   Answer: nothing yet\n");

@@ -42,11 +42,15 @@ struct run_moment {
     int pending;       // the same
     int current;       // the same
     int answers;       // answer tokens measured out
-    int cache_entries; // run_cache_entries_at
+    int cache_entries; // complete KV cache entries; see below
     bool prefill_done; // the whole prompt has gone through
     bool at_end;       // the run is closed, and t_ns is its end or later
 };
 
+// A cache entry is complete with the output mark of its pass. After prefill there are as
+// many as prompt tokens, then one more with each decode step, except for the charged
+// one; always 0 in a run that recomputes.
+//
 // `run` must outlive the result; `t_ns` may be anything.
 struct run_moment run_moment_at(const struct run *run, int64_t t_ns);
 

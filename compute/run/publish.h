@@ -1,12 +1,12 @@
-// The hand-over from worker to window, and the only file with atomics on a run.
-// The worker appends to the run and then publishes the number of marks; a
-// reader takes a shallow prefix that shares the arrays. What lies below the
+// Hands a growing run from a worker to readers in other threads; the only file with
+// atomics on a run. The worker appends to the run and then publishes the number of
+// marks; a reader takes a shallow prefix that shares the arrays. What lies below the
 // published count is never written again, so neither side ever waits.
 //
 // Two slots take turns: a new run goes into the slot that is not shown, then
-// `generation` shows it. A reader that finds the generation changed while it
-// read tries again; that needs a whole new run in between, so it never waits for
-// a worker that was put to sleep half-way.
+// `generation` shows it. A reader tries again if the generation changed while it was
+// reading; that takes a whole new run, so a worker that is suspended half-way never
+// holds it up.
 #ifndef COMPUTE_RUN_PUBLISH_H
 #define COMPUTE_RUN_PUBLISH_H
 
@@ -20,16 +20,16 @@ struct publish_slot {
     _Atomic int state; // enum run_state
 };
 
-// Zero is a valid start: nothing published.
+// Zero-initialise: nothing is published then.
 struct publish {
     // worker and reader
     _Atomic uint32_t generation; // +1 for every new run; its lowest bit picks the slot
     struct publish_slot slots[2];
 };
 
-// Worker: starts showing `run` (info and prompt complete, no mark yet). From now
-// on its info and prompt must not change; it must outlive every prefix taken
-// from it, and may be rewound and shown again only when no prefix is in use.
+// Worker: starts showing `run` (info and prompt complete, no mark yet). From now on
+// its info and prompt must not change. It must outlive every prefix taken from it and
+// may be rewound and shown again only while no prefix is in use.
 void publish_begin(struct publish *publish, const struct run *run);
 
 // Worker: everything up to run->mark_count may now be seen. `run` is the one
@@ -40,7 +40,7 @@ void publish_marks(struct publish *publish, const struct run *run);
 void publish_end(struct publish *publish, const struct run *run);
 
 // Reader: a prefix of the run shown now (see run_prefix), with its state.
-// `generation` may be NULL. False: nothing has been published; *out untouched.
+// `generation` may be NULL. False if nothing has been published; *out is unchanged.
 // Thread: any number of readers, never waits.
 bool publish_prefix(const struct publish *publish, struct run *out, uint32_t *generation);
 

@@ -1,7 +1,7 @@
 // See run.h. Two halves that share nothing but the struct: writing checks order
 // and time and moves the writer's counts; reading derives everything from
-// mark_count, because another thread may hold a prefix. What ties them together
-// is check_pass: the one place that knows which pass may follow which.
+// mark_count, because another thread may hold a prefix. Only expected_pass knows
+// which pass may follow which.
 #include "compute/run/run.h"
 
 #include "compute/base/figures.h"
@@ -14,7 +14,7 @@
 
 enum { RUN_MAX_HEADS = 1 << 16, RUN_MAX_VALUE_BYTES = 16, RUN_MAX_THREADS = 1 << 16 };
 
-// The texts of run_info, for the checks that are the same for all of them.
+// The texts of run_info, which are all checked alike.
 static const struct info_text {
     const char *name;
     size_t offset, bytes;
@@ -49,7 +49,7 @@ static void repair_texts(struct run_info *info) {
         size_t bytes = strlen(text);
         for (size_t at; (at = printable_bytes(text, bytes)) < bytes;)
             text[at] = '?';
-        // Two runs with the same texts are then the same bytes.
+        // Infos with the same texts are then equal byte for byte.
         memset(text + bytes, 0, info_texts[i].bytes - bytes);
     }
 }
@@ -99,8 +99,8 @@ static bool check_info(const struct run_info *info, char *why) {
     return true;
 }
 
-// Memory that is there before the first measurement: a page fault inside a pass
-// would be measured as model time.
+// Zeroed memory with every page touched: a page fault inside a pass would be measured
+// as model time.
 static void *take_touched(size_t count, size_t item_bytes) {
     char *memory = calloc(count, item_bytes); // checks the product
     for (size_t at = 0; memory && at < count * item_bytes; at += 4096)
@@ -160,7 +160,7 @@ static bool check_open(const struct run *run, char *why) {
     return run->state == RUN_OPEN || why_set(why, "run: it has ended, nothing can be added");
 }
 
-// True while the pass begun last has marks to come.
+// The pass begun last still lacks marks.
 static bool is_in_pass(const struct run *run) {
     return run->mark_count < run->pass_count * run_stages(run);
 }
@@ -229,8 +229,8 @@ bool run_add_answer_token(struct run *run, int32_t id, const char *text, size_t 
     return true;
 }
 
-// What pass `index` must look like after the passes before it. A prefill pass
-// may choose its column_count; that is why it is taken from `pass`.
+// What pass `index` must look like after the passes before it. Only a prefill pass may
+// choose its column_count; it is taken from `pass`.
 static struct run_pass expected_pass(const struct run *run, int index,
                                      const struct run_pass *pass) {
     const struct run_pass *before = index > 0 ? &run->passes[index - 1] : NULL;
@@ -453,7 +453,7 @@ void run_prefix(struct run *out, const struct run *run, int mark_count) {
 }
 
 // --- Reading: nothing below may look at pass_count, answer_count, text_used or
-// state; a prefix has to give what the whole run gave at that time. ---
+// state, because a prefix must give what the whole run gives. ---
 
 int run_stages(const struct run *run) {
     return run->info.layers + 2;
@@ -518,13 +518,6 @@ int64_t run_answer_ns(const struct run *run, int answer) {
 
 int run_answers_at(const struct run *run, int64_t t_ns) {
     return answers_of(run, whole_passes_at(run, t_ns));
-}
-
-int run_cache_entries_at(const struct run *run, int64_t t_ns) {
-    int passes = whole_passes_at(run, t_ns);
-    if (passes == 0 || run->info.recomputes)
-        return 0;
-    return run->passes[passes - 1].first_column + run->passes[passes - 1].column_count;
 }
 
 int64_t run_cache_entry_bytes(const struct run *run) {

@@ -1,10 +1,9 @@
 // The record of one answer: prompt tokens, passes, the end of every layer of
 // every pass, answer tokens. It is append-only: a worker adds to it while a
-// window already reads it. Everything that may be seen follows from one number,
-// `mark_count`: a reader that knows a smaller count sees an exact prefix of the
-// same record. The struct holds pointers to arrays sized once at creation, so a
-// shallow copy with a smaller `mark_count` IS such a prefix (see run_prefix and
-// publish.h).
+// window already reads it. What a reader may look at follows from one number,
+// `mark_count`: a reader with a smaller count sees an exact prefix of the same
+// record. The arrays are sized once at creation, so a shallow copy with a smaller
+// `mark_count` is such a prefix (see run_prefix and publish.h).
 //
 // Shape. A pass is one forward pass over `column_count` tokens. With L layers it
 // has exactly L + 2 marks, each the END of a stage on the run's clock:
@@ -13,7 +12,7 @@
 //     mark L + 1        output: final norm, logits and sampling
 // Mark m of the whole run is stage m % (L + 2) of pass m / (L + 2). A stage
 // starts where the one before it ended; stage 0 starts at the pass's start_ns.
-// The answer token that a pass yields is measured out at its output mark.
+// The answer token that a pass yields is out at its output mark.
 //
 // Order. Every pass is fixed by the one before it, except for the size of a
 // prefill chunk:
@@ -22,13 +21,13 @@
 //     charged   under RUN_CHARGED only, once, after prefill: phase RUN_DECODE,
 //               first_column = prompt tokens, column_count 0, yields 0
 //     decode    one column, the token that the pass before it yielded; yields
-//               the next one. In a run that `recomputes` there is no KV cache between
-//               passes: all tokens so far, from column 0 on
+//               the next one. In a run that `recomputes`, which keeps no KV cache,
+//               all tokens so far, from column 0 on
 //
 // Time is int64_t nanoseconds from the request: token ids handed to the engine,
 // no queue, no network, no tokenising. Lesson runs use the same field with
 // `unit_ns` nanoseconds standing for one lesson unit. Times are 0 .. RUN_MAX_NS
-// and never go backwards; zero-length stages and gaps between passes are fine.
+// and never go backwards; zero-length stages and gaps between passes are allowed.
 #ifndef COMPUTE_RUN_RUN_H
 #define COMPUTE_RUN_RUN_H
 
@@ -39,7 +38,7 @@
 enum {
     RUN_MAX_LAYERS = 160,
     RUN_MAX_TOKENS = 1 << 17, // prompt + answer
-    RUN_TOKEN_BYTES = 64,     // longest text kept of one token; more is cut
+    RUN_TOKEN_BYTES = 64,     // longest text of one token; longer ones are cut
 };
 
 // The latest time a run may hold: 104 days. A double holds every nanosecond up
@@ -56,17 +55,17 @@ enum run_phase { RUN_PREFILL, RUN_DECODE };
 enum run_counting { RUN_ENGINE, RUN_CHARGED };
 
 // RUN_OPEN: still growing. RUN_COMPLETE: ended as asked. RUN_FAILED: ended early
-// (lost device, out of memory); what is there is still true.
+// (lost device, out of memory); the part before that is still true.
 enum run_state { RUN_OPEN, RUN_COMPLETE, RUN_FAILED };
 
-// What is known before the first pass. All texts are UTF-8, NUL-terminated and
-// may be empty when unknown.
+// Known before the first pass. All texts are UTF-8, NUL-terminated and empty when
+// unknown.
 struct run_info {
     enum run_origin origin;
     enum run_counting counting;
     bool cold;          // the first run of a process: caches and clocks not warm
-    bool forced_length; // the end token was passed over to reach answer_limit
-    bool recomputes;    // without a KV cache: every step goes through all tokens again
+    bool forced_length; // the end token was ignored to reach answer_limit
+    bool recomputes;    // no KV cache: every step computes all tokens again
     char device[16];    // "cpu", "cuda:0", "lesson"
     char device_name[96];
     char driver[64];
@@ -91,7 +90,7 @@ struct run_token {
     int32_t id;           // in the model's vocabulary, -1 = none (lesson runs)
     uint32_t text_offset; // into run.text
     uint32_t text_bytes;  // raw bytes: may be part of a UTF-8 sequence
-    uint32_t is_control;  // 1: begin, end and other tokens that are no text
+    uint32_t is_control;  // 1: begin, end and other tokens that are not text
 };
 
 struct run_pass {
@@ -117,14 +116,14 @@ struct run {
     int prompt_count; // prompt tokens added
     int answer_count; // answer tokens added (an output mark makes each visible)
     int pass_count;   // passes begun
-    // What is there to see.
+    // What readers may see.
     int mark_count;
     enum run_state state;
 };
 
 // A run ready for `info->prompt_tokens` prompt and up to `info->answer_limit`
 // answer tokens, with room for `prefill_passes` (1 .. prompt_tokens) prefill
-// chunks. All memory is taken and touched here, none while measuring. Bytes of
+// chunks. All memory is allocated and touched here, none while measuring. Bytes of
 // the info's texts that are not printable UTF-8 become "?".
 // Owner: the caller, run_destroy. Errors: false with `why`, *out NULL.
 bool run_create(struct run **out, const struct run_info *info, int prefill_passes, char *why);
@@ -142,13 +141,13 @@ bool run_add_answer_token(struct run *run, int32_t id, const char *text, size_t 
                           bool is_control, char *why);
 bool run_add_mark(struct run *run, int64_t end_ns, char *why);
 
-// Ends the run; what was begun but has no mark yet is dropped. A run that stops
-// inside a pass, or without an answer token, cannot be complete and becomes
-// RUN_FAILED. RUN_OPEN and a second close do nothing.
+// Ends the run and drops what has no mark yet. A run that stops inside a pass, or
+// without an answer token, cannot be complete and becomes RUN_FAILED. RUN_OPEN and
+// a second close do nothing.
 void run_close(struct run *run, enum run_state state);
 
-// Empties the body (passes, marks, answer), keeps info and prompt, for a repeat.
-// No reader may hold a prefix of it.
+// Drops passes, marks and answer, keeps info and prompt, so that the run can be
+// repeated. No reader may hold a prefix of it.
 void run_rewind(struct run *run);
 
 // Checks every invariant of a run that came from outside. Errors: `why`.
@@ -162,51 +161,46 @@ bool run_stages_match_wall(const struct run *run);
 // Owner: the caller.
 bool run_copy(struct run **out, const struct run *run, char *why);
 
-// The first `mark_count` marks of `run` as an open run of their own that shares
-// its arrays: valid as long as `run` is, must not be written or destroyed. Reads
-// nothing of `run` that a writer may be changing, if that many marks have been
-// published. `mark_count` must be 0 .. the marks there are.
+// The first `mark_count` marks of `run` as an open run that shares its arrays: valid
+// as long as `run` is, never to be written or destroyed. `mark_count` must be 0 ..
+// run->mark_count. If that many marks have been published, nothing is read that a
+// writer may be changing.
 void run_prefix(struct run *out, const struct run *run, int mark_count);
 
-// --- Reading: pure, no allocation, cost at most one binary search. ---
+// --- Reading: pure, no allocation, at most one binary search. ---
 // All follow from mark_count alone, so they hold for any prefix. `t_ns` may be
-// any value, also negative or past the end. An index of something that cannot
-// be seen (yet) gives -1.
+// any value, also negative or past the end. An index beyond what can be seen
+// gives -1. What holds at one moment, all together: moment.h.
 
 int run_stages(const struct run *run);                 // layers + 2
 int run_passes_seen(const struct run *run);            // passes with at least one mark
-int run_answers_seen(const struct run *run);           // answer tokens measured out
+int run_answers_seen(const struct run *run);           // answer tokens that are out
 int run_marks_at(const struct run *run, int64_t t_ns); // marks with end <= t
 int64_t run_end_ns(const struct run *run);             // last mark, 0 if none
 int64_t run_stage_start_ns(const struct run *run, int mark);
 int64_t run_pass_end_ns(const struct run *run, int pass); // last seen mark of it
-int64_t run_answer_ns(const struct run *run, int answer); // when it was measured out
+int64_t run_answer_ns(const struct run *run, int answer); // when it came out
 int run_answers_at(const struct run *run, int64_t t_ns);
-// KV cache entries complete at t: the columns of every pass whose output mark is
-// <= t. So prompt after prefill, then one more with each token of a decode step
-// that has a column; under RUN_ENGINE always prompt + answers_at - 1 after prefill.
-// Always 0 in a run that recomputes: nothing is kept from one pass to the next.
-int run_cache_entries_at(const struct run *run, int64_t t_ns);
 int64_t run_cache_entry_bytes(const struct run *run); // 2 * layers * kv_heads * head_dim * bytes
 // Text of token `token` (prompt first, then answer) and its length; not
-// NUL-terminated. A token that cannot be seen yet: "" and 0.
+// NUL-terminated. "" and 0 for a token that cannot be seen yet.
 const char *run_token_text(const struct run *run, int token, size_t *bytes);
-// The same copied, with SentencePiece's sign for a leading space (U+2581) as a space.
-// Returns the bytes; not NUL-terminated.
+// A copy of it with SentencePiece's leading U+2581 as a space. Returns the bytes;
+// not NUL-terminated.
 size_t run_token_words(char out[RUN_TOKEN_BYTES], const struct run *run, int token);
 // The same as a word of its own, without the leading space and safe to show (see
 // utf8_printable). NUL-terminated, cut to fit.
 void run_token_printable(char *out, size_t out_bytes, const struct run *run, int token);
 
-// The definitions of the field; -1 where there is none yet (or N = 1 for TPOT).
+// The usual definitions; -1 as long as there is none (TPOT: up to N = 1).
 int64_t run_prefill_ns(const struct run *run); // request to end of prefill
 int64_t run_ttft_ns(const struct run *run);
 int64_t run_e2e_ns(const struct run *run);    // to the last answer token seen
 int64_t run_decode_ns(const struct run *run); // e2e - prefill
 int64_t run_tpot_ns(const struct run *run);   // (e2e - ttft) / (N - 1), rounded
 
-// Events are what one step of a clicker moves over: the request (time 0) and
-// the end of every whole pass. Index 0 .. run_events() - 1.
+// Events are what one press of a clicker steps over: the request (time 0) and the
+// end of every whole pass. Index 0 .. run_events() - 1.
 int run_events(const struct run *run);
 int64_t run_event_ns(const struct run *run, int event);
 int run_event_at(const struct run *run, int64_t t_ns); // last event <= t, -1 before 0

@@ -10,6 +10,7 @@
 
 #include "app/runs/source.h"
 #include "compute/file/runfile.h"
+#include "compute/run/moment.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,7 +117,7 @@ static void a_measurement_gives_the_models_own_answer(void **state) {
     assert_int_equal(run->info.prompt_tokens, 18);
     assert_int_equal(run->answer_count, 7);
     assert_true(run->tokens[18 + 6].is_control);
-    assert_int_equal(run_cache_entries_at(run, run_end_ns(run)), 18 + 7 - 1);
+    assert_int_equal(run_moment_at(run, run_end_ns(run)).cache_entries, 18 + 7 - 1);
     assert_true(run_stages_match_wall(run));
     run_destroy(run);
 }

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "compute/file/schedule.h"
+#include "compute/run/moment.h"
 #include "compute/run/recount.h"
 
 #include <stdio.h>
@@ -65,10 +66,10 @@ static void module_7_charged_gives_72_97_and_247_units(void **state) {
     assert_int_equal(run_e2e_ns(run), 247 * MS);
     assert_int_equal(run_tpot_ns(run), 25 * MS);
     assert_int_equal(run_events(run), 9);
-    assert_int_equal(run_cache_entries_at(run, 72 * MS - 1), 0);
-    assert_int_equal(run_cache_entries_at(run, 72 * MS), 18);
+    assert_int_equal(run_moment_at(run, 72 * MS - 1).cache_entries, 0);
+    assert_int_equal(run_moment_at(run, 72 * MS).cache_entries, 18);
     for (int i = 0; i < 7; i++) // the charged step adds nothing, then one each
-        assert_int_equal(run_cache_entries_at(run, (97 + 25 * i) * MS), 18 + i);
+        assert_int_equal(run_moment_at(run, (97 + 25 * i) * MS).cache_entries, 18 + i);
     assert_int_equal(run->passes[1].column_count, 0);
     assert_int_equal(run->passes[1].first_column, 18);
     assert_true(run_stages_match_wall(run));
@@ -82,7 +83,7 @@ static void module_7_in_engine_counting_gives_72_and_222_units(void **state) {
     struct run *run = make(&schedule, RUN_ENGINE, 0, 0);
     for (int i = 0; i < 7; i++) {
         assert_int_equal(run_answer_ns(run, i), (72 + 25 * i) * MS);
-        assert_int_equal(run_cache_entries_at(run, (72 + 25 * i) * MS), 18 + i);
+        assert_int_equal(run_moment_at(run, (72 + 25 * i) * MS).cache_entries, 18 + i);
     }
     assert_int_equal(run_ttft_ns(run), run_prefill_ns(run));
     assert_int_equal(run_e2e_ns(run), 222 * MS);

@@ -12,6 +12,7 @@
 #include "compute/base/stopwatch.h"
 #include "compute/base/why.h"
 #include "compute/measure/measure.h"
+#include "compute/run/moment.h"
 #include "tests/compute/model/gguf_builder.h"
 
 #include <math.h>
@@ -221,7 +222,7 @@ static void every_stage_of_every_pass_is_in_the_run(void **state) {
     assert_int_equal(run_prefill_ns(run), 4 * 5 * STAGE_NS + OUTPUT_NS);
     assert_int_equal(run_ttft_ns(run), 4 * 5 * STAGE_NS + OUTPUT_NS);
     assert_int_equal(run_tpot_ns(run), 4 * STAGE_NS + OUTPUT_NS);
-    assert_int_equal(run_cache_entries_at(run, run_end_ns(run)), 5 + 4 - 1);
+    assert_int_equal(run_moment_at(run, run_end_ns(run)).cache_entries, 5 + 4 - 1);
     for (int n = 0; n < 4; n++)
         assert_int_equal(answer_id(run, n), (4 + n) % 7 + 3);
     size_t bytes;
@@ -289,7 +290,7 @@ static void an_answer_ends_where_the_cache_is_full(void **state) {
     assert_int_equal(run->state, RUN_COMPLETE);
     assert_int_equal(run->info.answer_limit, 3); // the last one needs no entry
     assert_int_equal(run->answer_count, 3);
-    assert_int_equal(run_cache_entries_at(run, run_end_ns(run)), CONTEXT);
+    assert_int_equal(run_moment_at(run, run_end_ns(run)).cache_entries, CONTEXT);
     run_destroy(run);
     // A prompt that fills the context still yields one token.
     bench->generate.prompt_count = CONTEXT;
@@ -430,7 +431,7 @@ static void without_a_cache_every_step_goes_through_all_tokens(void **state) {
                          4 * (5 + n) * STAGE_NS + OUTPUT_NS);
         assert_int_equal(answer_id(run, n), answer_id(cached, n));
     }
-    assert_int_equal(run_cache_entries_at(run, run_end_ns(run)), 0);
+    assert_int_equal(run_moment_at(run, run_end_ns(run)).cache_entries, 0);
     // The answer so far is what is fed: a device that looks at it would notice.
     assert_int_equal(device.last_fed, answer_id(run, 2));
     run_destroy(run);

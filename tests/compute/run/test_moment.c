@@ -178,7 +178,6 @@ static void check_walk(const struct run *run, int64_t t_ns) {
     assert_int_equal(at.current, expected.current);
     assert_int_equal(at.at_end, expected.at_end);
     assert_int_equal(at.answers, run_answers_at(run, at.t_ns));
-    assert_int_equal(at.cache_entries, run_cache_entries_at(run, at.t_ns));
 }
 
 static void every_moment_equals_a_walk_over_the_arrays(void **state) {

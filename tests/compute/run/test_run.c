@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "compute/run/moment.h"
 #include "compute/run/recount.h"
 #include "tests/compute/run/random_run.h"
 
@@ -81,9 +82,9 @@ static void an_engine_run_gives_the_definitions_of_the_field(void **state) {
     assert_int_equal(run_event_at(run, -1), -1);
     assert_int_equal(run_event_at(run, 44), 0);
     assert_int_equal(run_event_at(run, 45), 1);
-    assert_int_equal(run_cache_entries_at(run, 44), 0);
-    assert_int_equal(run_cache_entries_at(run, 45), 3);
-    assert_int_equal(run_cache_entries_at(run, 135), 5);
+    assert_int_equal(run_moment_at(run, 44).cache_entries, 0);
+    assert_int_equal(run_moment_at(run, 45).cache_entries, 3);
+    assert_int_equal(run_moment_at(run, 135).cache_entries, 5);
     assert_int_equal(run_cache_entry_bytes(run), 2 * LAYERS * 2 * 8 * 2);
     assert_int_equal(run_stage_start_ns(run, 0), 5);
     assert_int_equal(run_stage_start_ns(run, 1), 15);
@@ -625,7 +626,7 @@ static void a_run_without_a_cache_begins_every_pass_at_column_0(void **state) {
     assert_int_equal(run_tpot_ns(run), 45);
     assert_int_equal(run_answers_at(run, 100), 2);
     for (int64_t t_ns = 0; t_ns < 140; t_ns++)
-        assert_int_equal(run_cache_entries_at(run, t_ns), 0);
+        assert_int_equal(run_moment_at(run, t_ns).cache_entries, 0);
     run->info.recomputes = false; // the same passes with a cache are no run
     assert_false(run_validate(run, why));
     run_destroy(run);
@@ -668,9 +669,9 @@ static void a_charged_step_as_long_as_the_first_step_is_put_in(void **state) {
     assert_int_equal(run_ttft_ns(charged), 85);
     assert_int_equal(run_e2e_ns(charged), 175);
     assert_int_equal(run_events(charged), 5);
-    assert_int_equal(run_cache_entries_at(charged, 45), 3);
-    assert_int_equal(run_cache_entries_at(charged, 85), 3); // writes no entry
-    assert_int_equal(run_cache_entries_at(charged, 175), 5);
+    assert_int_equal(run_moment_at(charged, 45).cache_entries, 3);
+    assert_int_equal(run_moment_at(charged, 85).cache_entries, 3); // writes no entry
+    assert_int_equal(run_moment_at(charged, 175).cache_entries, 5);
     assert_int_equal(charged->passes[1].column_count, 0);
     assert_int_equal(charged->passes[1].first_column, 3);
     assert_int_equal(charged->mark_end_ns[STAGES + 1], 65);
@@ -800,7 +801,7 @@ static void check_against_walk(const struct run *run, int64_t t_ns) {
     assert_int_equal(run_passes_seen(run), f.passes);
     assert_int_equal(run_answers_seen(run), f.answers);
     assert_int_equal(run_answers_at(run, t_ns), f.answers_at);
-    assert_int_equal(run_cache_entries_at(run, t_ns), f.entries);
+    assert_int_equal(run_moment_at(run, t_ns).cache_entries, f.entries);
     assert_int_equal(run_events(run), f.events);
     assert_int_equal(run_event_at(run, t_ns), f.event_at);
     assert_int_equal(run_prefill_ns(run), f.prefill_ns);
@@ -878,11 +879,11 @@ static void figures_never_go_back_as_time_goes_on(void **state) {
             int64_t t_ns = i < 0 ? -1 : i == run->mark_count ? INT64_MAX : run->mark_end_ns[i];
             assert_true(run_marks_at(run, t_ns) >= marks);
             assert_true(run_answers_at(run, t_ns) >= answers);
-            assert_true(run_cache_entries_at(run, t_ns) >= entries);
+            assert_true(run_moment_at(run, t_ns).cache_entries >= entries);
             assert_true(run_event_at(run, t_ns) >= event);
             marks = run_marks_at(run, t_ns);
             answers = run_answers_at(run, t_ns);
-            entries = run_cache_entries_at(run, t_ns);
+            entries = run_moment_at(run, t_ns).cache_entries;
             event = run_event_at(run, t_ns);
             if (answers > 0) // the newest token stands outside the cache
                 assert_int_equal(entries, run->prompt_count + answers - 1);
@@ -937,8 +938,8 @@ static void recounting_there_and_back_gives_the_same_run(void **state) {
         assert_int_equal(run_e2e_ns(charged), run_e2e_ns(run) + step_ns);
         assert_int_equal(run_events(charged), run_events(run) + 1);
         assert_int_equal(run_answers_seen(charged), run_answers_seen(run));
-        assert_int_equal(run_cache_entries_at(charged, INT64_MAX),
-                         run_cache_entries_at(run, INT64_MAX));
+        assert_int_equal(run_moment_at(charged, INT64_MAX).cache_entries,
+                         run_moment_at(run, INT64_MAX).cache_entries);
         if (run->info.origin == RUN_LESSON)
             assert_int_equal(charged->info.origin, RUN_LESSON);
         assert_true(run_recount(&back, charged, RUN_ENGINE, why));
