@@ -5,7 +5,7 @@
 
 #include "app/picture/lab/lab.h"
 #include "compute/analysis/roofline.h"
-#include "compute/measure/sweep.h"
+#include "compute/analysis/sweep.h"
 #include "compute/run/words.h"
 
 #define LAB_WRONG_CLOCK "switch to the measured clock (U) to see measured points"

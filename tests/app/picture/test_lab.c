@@ -465,7 +465,7 @@ static void the_fits_lines_lie_on_the_fit(void **state) {
     }
     check_near(plot->points[line->first].x, fit.knee_tokens, 1e-6);
     const struct plot_series *floor = series_with(plot, "a token") - 1;
-    check_near(plot->points[floor->first].y, fit.bound_ns, 0);
+    check_near(plot->points[floor->first].y, fit.floor_ns, 0);
     check_near(plot->points[floor->first + 1].x, fit.knee_tokens, 0);
     assert_says(line->label, "\xC2\xB1"); // with its error
 }
