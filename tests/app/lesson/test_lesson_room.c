@@ -12,6 +12,7 @@
 #include "compute/run/recount.h"
 #include "render/paint/wrap.h"
 #include "tests/app/picture/panel_fixture.h"
+#include "tests/compute/run/plain_run.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,51 +52,31 @@ static int close_bench(void **state) {
 
 // --- A run of the bundled model's size, in milliseconds ---
 
-static const char *const PROMPT[] = {"<s>",    " You",    " are",  " a",   " support", " agent",
-                                     ".",      " Answer", " from", " the", " policy",  ".",
-                                     " Where", " is",     " my",   " par", "cel",      "?"};
-static const char *const ANSWER[] = {" Your", " parcel", " is", " on", " its", " way", "</s>"};
-enum { PROMPT_COUNT = sizeof PROMPT / sizeof PROMPT[0] };
-enum { ANSWER_COUNT = sizeof ANSWER / sizeof ANSWER[0] };
-
-static void add_pass(struct run *run, struct run_pass pass, int64_t length_ns) {
-    const char *word = ANSWER[pass.yields];
-    char why[256];
-    pass.start_ns = run_end_ns(run);
-    assert_true(run_begin_pass(run, &pass, why));
-    assert_true(run_add_answer_token(run, 1, word, strlen(word), word[0] == '<', why));
-    for (int stage = 1; stage <= run_stages(run); stage++)
-        assert_true(run_add_mark(run, pass.start_ns + length_ns * stage / run_stages(run), why));
-}
-
 // A device with a long name, and times that need all their digits.
 static struct run *bundled_run(void) {
-    struct run_info info = {.origin = RUN_MEASURED,
-                            .counting = RUN_ENGINE,
-                            .threads = 16,
-                            .layers = 8,
-                            .heads = 8,
-                            .kv_heads = 4,
-                            .head_dim = 32,
-                            .kv_value_bytes = 4,
-                            .weight_bytes = 4587520,
-                            .prompt_tokens = PROMPT_COUNT,
-                            .answer_limit = ANSWER_COUNT};
-    struct run *run = NULL;
-    char why[256];
-    strcpy(info.device, "cuda:0");
-    strcpy(info.device_name, "NVIDIA H100 80GB HBM3");
-    strcpy(info.model, "bundled");
-    assert_true(run_create(&run, &info, 1, why));
-    for (int i = 0; i < PROMPT_COUNT; i++)
-        assert_true(
-            run_add_prompt_token(run, i, PROMPT[i], strlen(PROMPT[i]), PROMPT[i][0] == '<', why));
-    add_pass(run, (struct run_pass){RUN_PREFILL, 0, PROMPT_COUNT, 0, 0}, 12847293);
-    for (int i = 1; i < ANSWER_COUNT; i++)
-        add_pass(run, (struct run_pass){RUN_DECODE, PROMPT_COUNT + i - 1, 1, i, 0},
-                 10638211 + 1000 * i);
-    run_close(run, RUN_COMPLETE);
-    return run;
+    static const char *const prompt[] = {
+        "<s>",     " You", " are",   " a",  " support", " agent", ".",   " Answer", " from", " the",
+        " policy", ".",    " Where", " is", " my",      " par",   "cel", "?",       NULL};
+    static const char *const answer[] = {" Your", " parcel", " is",  " on",
+                                         " its",  " way",    "</s>", NULL};
+    return plain_run(&(struct plain_run){.info = {.origin = RUN_MEASURED,
+                                                  .device = "cuda:0",
+                                                  .device_name = "NVIDIA H100 80GB HBM3",
+                                                  .model = "bundled",
+                                                  .threads = 16,
+                                                  .layers = 8,
+                                                  .heads = 8,
+                                                  .kv_heads = 4,
+                                                  .head_dim = 32,
+                                                  .kv_value_bytes = 4,
+                                                  .weight_bytes = 4587520,
+                                                  .prompt_tokens = 18,
+                                                  .answer_limit = 7},
+                                         .prefill_ns = 12847293,
+                                         .step_ns = 10638211,
+                                         .gap_ns = 1234,
+                                         .prompt = prompt,
+                                         .answer = answer});
 }
 
 // --- Drawing a page ---

@@ -11,6 +11,7 @@
 #include "app/picture/scene/scene.h"
 #include "compute/base/utf8.h"
 #include "tests/app/lesson/lesson_fixture.h"
+#include "tests/compute/run/plain_run.h"
 #include "tests/compute/run/random_run.h"
 
 #include <stdio.h>
@@ -179,38 +180,26 @@ static void under_way_a_pass_has_its_number_but_no_result(void **state) {
 
 // A measured run of a known shape: 3 prompt tokens, 2 answer tokens, engine counting.
 static struct run *measured(void) {
-    struct run_info info = {.origin = RUN_MEASURED,
-                            .device = "cpu",
-                            .device_name = "Some Processor",
-                            .model = "support-4m",
-                            .weights = "bundled",
-                            .layers = 4,
-                            .heads = 8,
-                            .kv_heads = 2,
-                            .head_dim = 32,
-                            .kv_value_bytes = 2,
-                            .weight_bytes = 3 << 20,
-                            .prompt_tokens = 3,
-                            .answer_limit = 2};
-    struct run *run = NULL;
-    char why[256];
-    assert_true(run_create(&run, &info, 1, why));
-    static const char *const prompt[] = {"<s>", " {my}", " [box]"};
-    for (int i = 0; i < 3; i++)
-        assert_true(run_add_prompt_token(run, i, prompt[i], strlen(prompt[i]), i == 0, why));
-    for (int pass = 0; pass < 2; pass++) {
-        struct run_pass begin = {.phase = pass ? RUN_DECODE : RUN_PREFILL,
-                                 .first_column = pass ? 3 : 0,
-                                 .column_count = pass ? 1 : 3,
-                                 .yields = pass,
-                                 .start_ns = pass * 1200000};
-        assert_true(run_begin_pass(run, &begin, why));
-        assert_true(run_add_answer_token(run, 7, "\n\x0E", 2, false, why));
-        for (int mark = 1; mark <= 6; mark++)
-            assert_true(run_add_mark(run, begin.start_ns + mark * 100000, why));
-    }
-    run_close(run, RUN_COMPLETE);
-    return run;
+    static const char *const prompt[] = {"<s>", " {my}", " [box]", NULL};
+    static const char *const answer[] = {"\n\x0E", NULL};
+    return plain_run(&(struct plain_run){.info = {.origin = RUN_MEASURED,
+                                                  .device = "cpu",
+                                                  .device_name = "Some Processor",
+                                                  .model = "support-4m",
+                                                  .weights = "bundled",
+                                                  .layers = 4,
+                                                  .heads = 8,
+                                                  .kv_heads = 2,
+                                                  .head_dim = 32,
+                                                  .kv_value_bytes = 2,
+                                                  .weight_bytes = 3 << 20,
+                                                  .prompt_tokens = 3,
+                                                  .answer_limit = 2},
+                                         .prefill_ns = 600000,
+                                         .step_ns = 600000,
+                                         .gap_ns = 600000,
+                                         .prompt = prompt,
+                                         .answer = answer});
 }
 
 static void a_measured_run_has_bytes_and_a_device(void **state) {
@@ -239,33 +228,17 @@ static void a_measured_run_has_bytes_and_a_device(void **state) {
 // Small enough for a whole number of bytes: 100 of weights, 2 x 1 x 1 x 1 numbers of
 // 2 bytes an entry. A pass is 600 ns long.
 static struct run *run_of_few_bytes(int prompt, int answers) {
-    struct run_info info = {.origin = RUN_MEASURED,
-                            .layers = 1,
-                            .heads = 1,
-                            .kv_heads = 1,
-                            .head_dim = 1,
-                            .kv_value_bytes = 2,
-                            .weight_bytes = 100,
-                            .prompt_tokens = prompt,
-                            .answer_limit = answers};
-    struct run *run = NULL;
-    char why[256];
-    assert_true(run_create(&run, &info, 1, why));
-    for (int i = 0; i < prompt; i++)
-        assert_true(run_add_prompt_token(run, i, "p", 1, false, why));
-    for (int pass = 0; pass < answers; pass++) {
-        struct run_pass begin = {.phase = pass ? RUN_DECODE : RUN_PREFILL,
-                                 .first_column = pass ? prompt + pass - 1 : 0,
-                                 .column_count = pass ? 1 : prompt,
-                                 .yields = pass,
-                                 .start_ns = pass * 600};
-        assert_true(run_begin_pass(run, &begin, why));
-        assert_true(run_add_answer_token(run, 7, "a", 1, false, why));
-        for (int mark = 1; mark <= 3; mark++)
-            assert_true(run_add_mark(run, begin.start_ns + mark * 200, why));
-    }
-    run_close(run, RUN_COMPLETE);
-    return run;
+    return plain_run(&(struct plain_run){.info = {.origin = RUN_MEASURED,
+                                                  .layers = 1,
+                                                  .heads = 1,
+                                                  .kv_heads = 1,
+                                                  .head_dim = 1,
+                                                  .kv_value_bytes = 2,
+                                                  .weight_bytes = 100,
+                                                  .prompt_tokens = prompt,
+                                                  .answer_limit = answers},
+                                         .prefill_ns = 600,
+                                         .step_ns = 600});
 }
 
 // A step reads the entries there were before it; its own is written, not read.
@@ -316,30 +289,23 @@ static void long_texts_are_cut_between_characters(void **state) {
 
 // A cut inside a character would show as \xNN.
 static void a_cut_never_goes_through_a_character(void **state) {
-    static const char *const texts[] = {"\xE6\x97\xA5", "gr\xC3\xB6\xC3\x9F", "\xF0\x9F\x93\xA6"};
-    enum { TEXTS = sizeof texts / sizeof texts[0], PROMPT = 60, ANSWERS = 60 };
+    static const char *const texts[] = {"\xE6\x97\xA5", "gr\xC3\xB6\xC3\x9F", "\xF0\x9F\x93\xA6",
+                                        NULL};
+    enum { TEXTS = 3, PROMPT = 60, ANSWERS = 60 };
     (void)state;
     for (int shift = 0; shift < 4; shift++) {
-        struct run_info info = {.layers = 1, .prompt_tokens = PROMPT, .answer_limit = ANSWERS};
-        struct run *run = NULL;
-        char why[256], out[BYTES];
-        assert_true(run_create(&run, &info, 1, why));
-        for (int i = 0; i < PROMPT; i++) {
-            const char *text = i < shift ? "a" : texts[i % TEXTS];
-            assert_true(run_add_prompt_token(run, i, text, strlen(text), false, why));
-        }
-        for (int i = 0; i < ANSWERS; i++) {
-            struct run_pass pass = {.phase = i ? RUN_DECODE : RUN_PREFILL,
-                                    .first_column = i ? PROMPT + i - 1 : 0,
-                                    .column_count = i ? 1 : PROMPT,
-                                    .yields = i,
-                                    .start_ns = 10 * i};
-            const char *text = texts[i % TEXTS];
-            assert_true(run_begin_pass(run, &pass, why));
-            assert_true(run_add_answer_token(run, i, text, strlen(text), false, why));
-            for (int mark = 1; mark <= 3; mark++)
-                assert_true(run_add_mark(run, 10 * i + mark, why));
-            assert_true(lesson_value(out, sizeof out, "answer", run, 10 * i + 3));
+        const char *prompt[PROMPT + 1] = {NULL};
+        char out[BYTES];
+        for (int i = 0; i < PROMPT; i++)
+            prompt[i] = i < shift ? "a" : texts[i % TEXTS];
+        struct run *run = plain_run(&(struct plain_run){
+            .info = {.layers = 1, .prompt_tokens = PROMPT, .answer_limit = ANSWERS},
+            .prefill_ns = 3,
+            .step_ns = 3,
+            .prompt = prompt,
+            .answer = texts});
+        for (int event = 1; event < run_events(run); event++) {
+            assert_true(lesson_value(out, sizeof out, "answer", run, run_event_ns(run, event)));
             assert_null(strchr(out, '\\'));
         }
         assert_true(lesson_value(out, sizeof out, "prompt", run, 0));

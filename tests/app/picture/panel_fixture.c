@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "tests/app/picture/panel_fixture.h"
+#include "tests/compute/run/plain_run.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,38 +33,23 @@ int close_lesson(void **state) {
 static const struct random_run_limits small = {
     .max_layers = 40, .max_prompt = 300, .max_answers = 120, .may_fail = true};
 
-static void add_pass(struct run *run, struct run_pass pass, int64_t length_ns) {
-    char why[256];
-    pass.start_ns = run_end_ns(run);
-    assert_true(run_begin_pass(run, &pass, why));
-    assert_true(run_add_answer_token(run, 1, " word", 5, false, why));
-    for (int stage = 1; stage <= run_stages(run); stage++)
-        assert_true(run_add_mark(run, pass.start_ns + length_ns * stage / run_stages(run), why));
-}
-
 struct run *measured_run(const struct measured *of) {
-    struct run_info info = {.origin = RUN_MEASURED,
-                            .counting = RUN_ENGINE,
-                            .device = "cpu",
-                            .threads = 2,
-                            .layers = 2,
-                            .heads = 2,
-                            .kv_heads = 2,
-                            .head_dim = 4,
-                            .kv_value_bytes = 2,
-                            .weight_bytes = of->weight_bytes,
-                            .prompt_tokens = of->prompt,
-                            .answer_limit = of->answers};
-    struct run *run = NULL;
-    char why[256];
-    assert_true(run_create(&run, &info, 1, why));
-    for (int i = 0; i < of->prompt; i++)
-        assert_true(run_add_prompt_token(run, i, " in", 3, false, why));
-    add_pass(run, (struct run_pass){RUN_PREFILL, 0, of->prompt, 0, 0}, of->prefill_ns);
-    for (int i = 1; i < of->answers; i++)
-        add_pass(run, (struct run_pass){RUN_DECODE, of->prompt + i - 1, 1, i, 0}, of->step_ns);
-    run_close(run, RUN_COMPLETE);
-    return run;
+    static const char *const prompt[] = {" in", NULL}, *const answer[] = {" word", NULL};
+    return plain_run(&(struct plain_run){.info = {.origin = RUN_MEASURED,
+                                                  .device = "cpu",
+                                                  .threads = 2,
+                                                  .layers = 2,
+                                                  .heads = 2,
+                                                  .kv_heads = 2,
+                                                  .head_dim = 4,
+                                                  .kv_value_bytes = 2,
+                                                  .weight_bytes = of->weight_bytes,
+                                                  .prompt_tokens = of->prompt,
+                                                  .answer_limit = of->answers},
+                                         .prefill_ns = of->prefill_ns,
+                                         .step_ns = of->step_ns,
+                                         .prompt = prompt,
+                                         .answer = answer});
 }
 
 struct showing source_of(const struct run *run, int64_t t_ns, enum side side) {

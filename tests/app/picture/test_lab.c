@@ -13,6 +13,7 @@
 #include "compute/analysis/roofline.h"
 #include "compute/analysis/sweep.h"
 #include "compute/base/utf8.h"
+#include "tests/compute/run/plain_run.h"
 #include "tests/compute/run/random_run.h"
 #include "tests/render/data/alike.h"
 
@@ -72,35 +73,20 @@ static struct sweep good_sweep(void) {
 // id of its own.
 static struct run *run_of(enum run_origin origin, int prompt, int answers, int64_t prefill_ns,
                           int64_t step_ns) {
-    struct run_info info = {.origin = origin,
-                            .threads = 2,
-                            .unit_ns = 1000000,
-                            .layers = 2,
-                            .prompt_tokens = prompt,
-                            .answer_limit = answers};
-    char why[256];
-    struct run *run = NULL;
-    strcpy(info.device, origin == RUN_LESSON ? "lesson" : "cpu");
-    strcpy(info.weights, origin == RUN_LESSON ? "none" : "bundled");
-    strcpy(info.model, origin == RUN_LESSON ? "module-7" : "support-4m");
-    strcpy(info.unit, origin == RUN_LESSON ? "units" : "");
-    assert_true(run_create(&run, &info, 1, why));
-    for (int i = 0; i < prompt; i++)
-        assert_true(run_add_prompt_token(run, i, "a", 1, false, why));
-    for (int n = 0; n < answers; n++) {
-        struct run_pass pass = {.phase = n == 0 ? RUN_PREFILL : RUN_DECODE,
-                                .first_column = n == 0 ? 0 : prompt + n - 1,
-                                .column_count = n == 0 ? prompt : 1,
-                                .yields = n,
-                                .start_ns = run_end_ns(run)};
-        int64_t length_ns = n == 0 ? prefill_ns : step_ns;
-        assert_true(run_begin_pass(run, &pass, why));
-        assert_true(run_add_answer_token(run, 100 + n, "b", 1, false, why));
-        for (int stage = 1; stage <= 4; stage++)
-            assert_true(run_add_mark(run, pass.start_ns + length_ns * stage / 4, why));
-    }
-    run_close(run, RUN_COMPLETE);
-    return run;
+    struct plain_run plain = {.info = {.origin = origin,
+                                       .threads = 2,
+                                       .unit_ns = 1000000,
+                                       .layers = 2,
+                                       .prompt_tokens = prompt,
+                                       .answer_limit = answers},
+                              .prefill_ns = prefill_ns,
+                              .step_ns = step_ns};
+    bool is_lesson = origin == RUN_LESSON;
+    strcpy(plain.info.device, is_lesson ? "lesson" : "cpu");
+    strcpy(plain.info.weights, is_lesson ? "none" : "bundled");
+    strcpy(plain.info.model, is_lesson ? "module-7" : "support-4m");
+    strcpy(plain.info.unit, is_lesson ? "units" : "");
+    return plain_run(&plain);
 }
 
 static struct run *measured_run(int prompt, int answers) {
