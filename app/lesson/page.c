@@ -1,5 +1,5 @@
-// The pages of a lesson: which texts hold for a run at a moment, filled with its
-// numbers.
+// The pages of a lesson: chooses the texts that hold for a run at a moment and fills them
+// with its numbers.
 #include "app/lesson/parts.h"
 #include "app/lesson/text.h"
 

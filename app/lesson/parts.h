@@ -10,18 +10,18 @@ enum {
     LESSON_MAX_VARIANTS = 6,
 };
 
-// When a variant of a text holds; the first that does is taken, WHEN_ELSE is the last.
+// The cases of a text: the first that holds is taken, WHEN_ELSE comes last.
 enum lesson_when {
     WHEN_LESSON,   // lesson units
     WHEN_MEASURED, // measured times
     WHEN_MODELLED, // worked out from measured ones
-    WHEN_CHARGED,  // a step is charged for the first token
-    WHEN_ENGINE,   // it comes out of prefill
+    WHEN_CHARGED,  // the first token is charged as a decode step
+    WHEN_ENGINE,   // the first token comes out of prefill
     WHEN_BYTES,    // weight and cache bytes are known
-    WHEN_GOING,    // the step is under way: its event has not come
+    WHEN_GOING,    // the step is under way, before its event
     WHEN_OPEN,     // the run still grows
-    WHEN_LAST,     // the end of a complete run
-    WHEN_FAILED,   // the end of a run that ended early
+    WHEN_LAST,     // at the end of a complete run
+    WHEN_FAILED,   // at the end of a run that ended early
     WHEN_ELSE,
     WHENS
 };
@@ -37,15 +37,15 @@ struct lesson_text {
 // The kinds of event in a chapter that follows the run.
 enum lesson_kind {
     KIND_REQUEST,
-    KIND_CHUNK,   // a part of the prompt, more to come
-    KIND_PREFILL, // the prompt is read
+    KIND_CHUNK,   // a part of the prompt has been read
+    KIND_PREFILL, // the whole prompt has been read
     KIND_CHARGED,
     KIND_DECODE,
     KIND_LAST, // the decode step that ends a complete run
     KINDS
 };
 
-// Where a step of its own rests.
+// Where in the run a step of a chapter with its own steps rests.
 enum lesson_anchor {
     ANCHOR_REQUEST,
     ANCHOR_IN_PREFILL, // halfway through
@@ -66,24 +66,23 @@ struct lesson_step {
 
 struct lesson_chapter {
     const char *title;
-    bool follows_run; // steps[] then goes by enum lesson_kind
+    bool follows_run; // steps[] is then indexed by enum lesson_kind
     unsigned shows;
     int step_count;
     struct lesson_step steps[LESSON_MAX_STEPS];
     struct lesson_text takeaway;
 };
 
-// A form of a term's name that a text shows in its place: [shown|word].
+// Another form of a term's name, from a text with [shown|word].
 struct lesson_form {
-    const char *shown;
-    size_t bytes; // of it: no NUL follows
+    const char *shown; // `bytes` long, without a NUL
+    size_t bytes;
     int term;
 };
 
 struct lesson {
-    struct json_t *json; // of jansson: owns every text below
-    const char *name, *language;
-    struct lesson_text words[LESSON_MAX_WORDS]; // as in lesson_word_rules
+    struct json_t *json; // the file as jansson holds it: owns every text below
+    struct lesson_text words[LESSON_MAX_WORDS]; // in the order of lesson_word_rules
     int term_count;
     struct lesson_term terms[LESSON_MAX_TERMS];
     int form_count;
@@ -92,15 +91,16 @@ struct lesson {
     struct lesson_chapter chapters[LESSON_MAX_CHAPTERS];
 };
 
-_Static_assert((int)KINDS <= (int)LESSON_MAX_STEPS, "a chapter holds every kind of event");
+_Static_assert((int)KINDS <= (int)LESSON_MAX_STEPS, "a chapter has room for every kind of event");
 
-// The term of a name of so many bytes, capitals or not; -1 = none.
+// The term with this name of `bytes` bytes, ignoring ASCII case; -1 = none.
 int lesson_term_named(const struct lesson *lesson, const char *name, size_t bytes);
 
-// What a moment is for a page: the run's end if the run has one; inside a step.
+// Bits that describe a page's moment: at the end of what has run; before the step's event.
 enum { MOMENT_FINAL = 1 << 0, MOMENT_GOING = 1 << 1 };
 
-// The variant of a text that holds for this run at such a moment. run may be NULL.
+// The first variant of a text that holds for this run at such a moment. With run NULL
+// that is the last one.
 const char *lesson_pick(const struct lesson_text *text, const struct run *run, unsigned moment);
 
 #endif

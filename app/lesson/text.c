@@ -1,4 +1,4 @@
-// See text.h. One reader of places serves both checking and filling.
+// See text.h. Checking and filling read the places with the same function.
 #include "app/lesson/text.h"
 
 #include "app/lesson/values.h"
@@ -83,11 +83,11 @@ static bool next_piece(struct piece *out, const char **text) {
 
 struct writer {
     char *out;
-    size_t bytes, used; // room for an ellipsis, a closing mark and the NUL is kept
+    size_t bytes, used;
     bool is_cut, in_term;
 };
 
-enum { KEPT_BYTES = 5 };
+enum { KEPT_BYTES = 5 }; // for an ellipsis, a closing mark and the NUL
 
 static void put(struct writer *writer, const char *text, size_t length) {
     for (size_t i = 0; i < length && !writer->is_cut;) {
@@ -170,33 +170,30 @@ bool lesson_text_lists(const char *list, const char *name) {
 }
 
 static bool is_value(const char *name, const struct lesson_text_rule *rule) {
-    int count = 0;
-    const char *const *names = lesson_values_names(&count);
-    for (int i = 0; i < count; i++)
-        if (strcmp(names[i], name) == 0)
+    const char *known;
+    for (int i = 0; (known = lesson_value_name(i)); i++)
+        if (strcmp(known, name) == 0)
             return true;
     return lesson_text_lists(rule->extra, name);
 }
 
-// The known name that has most letters in common at its start, as a hint.
+// The known name with the longest common beginning, as a hint.
 static const char *nearest_value(const char *name) {
-    int count = 0;
+    const char *known, *found = lesson_value_name(0);
     size_t best = 0;
-    const char *const *names = lesson_values_names(&count);
-    const char *found = names[0];
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; (known = lesson_value_name(i)); i++) {
         size_t same = 0;
-        while (name[same] && names[i][same] == name[same])
+        while (name[same] && known[same] == name[same])
             same++;
         if (same > best) {
             best = same;
-            found = names[i];
+            found = known;
         }
     }
     return found;
 }
 
-// Quoted in a reason: short, and no control characters.
+// A short copy without control characters, for a reason.
 static void quote(char out[40], const char *text) {
     size_t bytes = utf8_cut(text, strlen(text), 35);
     for (size_t i = 0; i < bytes; i++)
@@ -243,7 +240,7 @@ static bool check_term(const struct piece *piece, const struct lesson_text_rule 
     return false;
 }
 
-// A control character would break lines or marks; only \n may be in a text of many lines.
+// Control characters would break lines or marks.
 static bool has_control(const char *text, bool has_lines) {
     uint32_t code;
     for (size_t sign; *text; text += sign ? sign : 1) {

@@ -413,12 +413,10 @@ static void put_unit(char *out, size_t bytes, const struct moment *at) {
 // clang-format on
 
 #define VALUE(name, put) {name, put},
-#define NAME(name, put) name,
 static const struct {
     const char *name;
     void (*put)(char *out, size_t bytes, const struct moment *at);
 } values[] = {LESSON_VALUES(VALUE)};
-static const char *const names[] = {LESSON_VALUES(NAME)};
 enum { VALUES = sizeof values / sizeof values[0] };
 
 bool lesson_value(char *out, size_t bytes, const char *name, const struct run *run, int64_t t_ns) {
@@ -432,7 +430,6 @@ bool lesson_value(char *out, size_t bytes, const char *name, const struct run *r
     return false;
 }
 
-const char *const *lesson_values_names(int *count) {
-    *count = VALUES;
-    return names;
+const char *lesson_value_name(int index) {
+    return index < VALUES ? values[index].name : NULL;
 }

@@ -1,4 +1,4 @@
-// See words.h. The lengths follow the fields of render/data/panel.h.
+// See words.h. The lengths fit the fields of render/data/panel.h.
 #include "app/lesson/words.h"
 
 #include <string.h>

@@ -5,9 +5,9 @@
 // than the outermost braces is reached.
 #include "app/lesson/load/load.h"
 #include "app/lesson/words.h"
-#include "compute/base/utf8.h"
 #include "compute/file/schedule.h"
 #include "tests/app/lesson/small_lesson.h"
+#include "tests/compute/base/text_fault.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,16 +21,7 @@ static void must(bool holds) {
 }
 
 static void check_text(const char *text) {
-    bool in_term = false;
-    for (size_t length = strlen(text), sign; length > 0; text += sign, length -= sign) {
-        sign = utf8_length(text, length);
-        must(sign > 0);
-        bool is_begin = *text == LESSON_TERM_BEGIN, is_end = *text == LESSON_TERM_END;
-        must(!(is_begin && in_term) && !(is_end && !in_term));
-        in_term = is_begin || (in_term && !is_end);
-        must((unsigned char)*text >= 0x20 || is_begin || is_end || *text == '\n');
-    }
-    must(!in_term);
+    must(!text_fault(text, "\n\x0E\x0F"));
 }
 
 static struct run *small_run(enum run_counting counting) {

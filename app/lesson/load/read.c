@@ -133,19 +133,32 @@ static json_t *enter_member(struct reader *reader, const json_t *json, const cha
     return value;
 }
 
-static json_t *enter_array(struct reader *reader, const json_t *json, const char *key, int most) {
-    json_t *value = enter_member(reader, json, key);
+// An array and what reads item `index` of it into `out`, the reader being inside the item.
+struct array {
+    const char *key;
+    int most; // items, at least 1
+    bool (*read)(struct reader *reader, const json_t *array, size_t index, void *out);
+};
+
+static bool read_array(struct reader *reader, const json_t *json, const struct array *array,
+                       void *out) {
+    json_t *value = enter_member(reader, json, array->key);
     if (!value)
-        return NULL;
+        return false;
+    if (!json_is_array(value))
+        return fail(reader, "must be a list: write [...]");
     size_t count = json_array_size(value);
-    if (json_is_array(value) && count >= 1 && count <= (size_t)most)
-        return value;
-    if (json_is_array(value))
-        fail(reader, "has %zu items, 1 to %d fit: %s", count, most,
-             count ? "take some out" : "add one");
-    else
-        fail(reader, "must be a list: write [...]");
-    return NULL;
+    if (count < 1 || count > (size_t)array->most)
+        return fail(reader, "has %zu items, 1 to %d fit: %s", count, array->most,
+                    count ? "take some out" : "add one");
+    for (size_t i = 0; i < count; i++) {
+        enter(reader, NULL, (int)i);
+        if (!array->read(reader, value, i, out))
+            return false;
+        leave(reader);
+    }
+    leave(reader);
+    return true;
 }
 
 // --- Texts ---
@@ -226,8 +239,9 @@ static struct lesson_text_rule text_rule(const struct reader *reader, int most, 
 
 // --- Glossary and words ---
 
-static bool read_term(struct reader *reader, json_t *json) {
-    struct lesson *lesson = reader->lesson;
+static bool read_term(struct reader *reader, const json_t *array, size_t index, void *out) {
+    json_t *json = json_array_get(array, index);
+    struct lesson *lesson = out;
     struct lesson_term term;
     if (!need_object(reader, json, "a word with its text") ||
         !refuse_unknown(reader, json, "a word", "name text") ||
@@ -237,20 +251,6 @@ static bool read_term(struct reader *reader, json_t *json) {
     if (lesson_find_term(lesson, term.name) >= 0)
         return fail(reader, "\"%s\" is in the glossary already: take one out", term.name);
     lesson->terms[lesson->term_count++] = term;
-    return true;
-}
-
-static bool read_glossary(struct reader *reader, const json_t *root) {
-    json_t *list = enter_array(reader, root, "glossary", LESSON_MAX_TERMS);
-    if (!list)
-        return false;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        enter(reader, NULL, (int)i);
-        if (!read_term(reader, json_array_get(list, i)))
-            return false;
-        leave(reader);
-    }
-    leave(reader);
     return true;
 }
 
@@ -287,24 +287,19 @@ static const char *const show_names[] = {"prompt",  "answer", "counting", "split
 enum { SHOWS = sizeof show_names / sizeof show_names[0] };
 _Static_assert(LESSON_ANATOMY == 1 << (SHOWS - 1), "names and bits in one order");
 
+static bool read_show(struct reader *reader, const json_t *array, size_t index, void *out) {
+    int show = read_choice(reader, json_array_get(array, index), show_names, SHOWS);
+    unsigned *shows = out;
+    if (show >= 0)
+        *shows |= 1u << show;
+    return show >= 0;
+}
+
 // "shows", which may be left out.
 static bool read_shows(struct reader *reader, const json_t *json, unsigned *out) {
+    static const struct array shows = {"shows", SHOWS, read_show};
     *out = 0;
-    if (!json_object_get(json, "shows"))
-        return true;
-    json_t *list = enter_array(reader, json, "shows", SHOWS);
-    if (!list)
-        return false;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        enter(reader, NULL, (int)i);
-        int index = read_choice(reader, json_array_get(list, i), show_names, SHOWS);
-        if (index < 0)
-            return false;
-        *out |= 1u << index;
-        leave(reader);
-    }
-    leave(reader);
-    return true;
+    return !json_object_get(json, "shows") || read_array(reader, json, &shows, out);
 }
 
 static const char *const anchor_names[ANCHORS] = {
@@ -337,26 +332,18 @@ static bool read_step(struct reader *reader, const json_t *json, struct lesson_s
     return read_text(reader, json, "summary", &summary, &out->summary);
 }
 
-static bool read_own_steps(struct reader *reader, const json_t *json, struct lesson_chapter *out) {
-    json_t *list = enter_array(reader, json, "steps", LESSON_MAX_STEPS);
-    if (!list)
+static bool read_own_step(struct reader *reader, const json_t *array, size_t index, void *out) {
+    json_t *json = json_array_get(array, index);
+    struct lesson_chapter *chapter = out;
+    struct lesson_step *step = &chapter->steps[index];
+    if (!need_object(reader, json, "a step") ||
+        !refuse_unknown(reader, json, "a step", "title at shows what why changes next summary") ||
+        !read_anchor(reader, json, &step->anchor) || !read_step(reader, json, step))
         return false;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        json_t *step = json_array_get(list, i);
-        struct lesson_step *at = &out->steps[i];
-        enter(reader, NULL, (int)i);
-        if (!need_object(reader, step, "a step") ||
-            !refuse_unknown(reader, step, "a step",
-                            "title at shows what why changes next summary") ||
-            !read_anchor(reader, step, &at->anchor) || !read_step(reader, step, at))
-            return false;
-        for (size_t other = 0; other < i; other++)
-            if (json_equal(json_array_get(list, other), step))
-                return fail(reader, "is the same as step [%zu]: take one out", other);
-        leave(reader);
-    }
-    out->step_count = (int)json_array_size(list);
-    leave(reader);
+    for (size_t other = 0; other < index; other++)
+        if (json_equal(json_array_get(array, other), json))
+            return fail(reader, "is the same as step [%zu]: take one out", other);
+    chapter->step_count++;
     return true;
 }
 
@@ -399,30 +386,22 @@ static bool read_follows(struct reader *reader, const json_t *json, bool *out) {
     return true;
 }
 
-static bool read_chapter(struct reader *reader, json_t *json, struct lesson_chapter *out) {
+static bool read_chapter(struct reader *reader, const json_t *array, size_t index,
+                         void *out_lesson) {
+    static const struct array own_steps = {"steps", LESSON_MAX_STEPS, read_own_step};
+    json_t *json = json_array_get(array, index);
+    struct lesson *lesson = out_lesson;
+    struct lesson_chapter *out = &lesson->chapters[index];
     struct lesson_text_rule takeaway = text_rule(reader, MOST_TAKEAWAY, false);
-    return need_object(reader, json, "a chapter") &&
-           refuse_unknown(reader, json, "a chapter", "title follows shows steps takeaway") &&
-           read_plain(reader, json, "title", MOST_CHAPTER, &out->title) &&
-           read_follows(reader, json, &out->follows_run) && read_shows(reader, json, &out->shows) &&
-           (out->follows_run ? read_event_steps(reader, json, out)
-                             : read_own_steps(reader, json, out)) &&
-           read_text(reader, json, "takeaway", &takeaway, &out->takeaway);
-}
-
-static bool read_chapters(struct reader *reader, const json_t *root) {
-    json_t *list = enter_array(reader, root, "chapters", LESSON_MAX_CHAPTERS);
-    if (!list)
+    if (!need_object(reader, json, "a chapter") ||
+        !refuse_unknown(reader, json, "a chapter", "title follows shows steps takeaway") ||
+        !read_plain(reader, json, "title", MOST_CHAPTER, &out->title) ||
+        !read_follows(reader, json, &out->follows_run) || !read_shows(reader, json, &out->shows))
         return false;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        enter(reader, NULL, (int)i);
-        if (!read_chapter(reader, json_array_get(list, i), &reader->lesson->chapters[i]))
-            return false;
-        reader->lesson->chapter_count++;
-        leave(reader);
-    }
-    leave(reader);
-    return true;
+    lesson->chapter_count++;
+    return (out->follows_run ? read_event_steps(reader, json, out)
+                             : read_array(reader, json, &own_steps, out)) &&
+           read_text(reader, json, "takeaway", &takeaway, &out->takeaway);
 }
 
 // --- The whole ---
@@ -462,16 +441,19 @@ static bool find_forms(struct lesson *lesson, json_t *json) {
 }
 
 static bool read_lesson(struct reader *reader, json_t *json) {
+    static const struct array glossary = {"glossary", LESSON_MAX_TERMS, read_term};
+    static const struct array chapters = {"chapters", LESSON_MAX_CHAPTERS, read_chapter};
     struct lesson *out = reader->lesson;
+    const char *name, *language; // for readers of the file
     // The glossary comes first: texts are checked against it.
     return need_object(reader, json, "a lesson") &&
            refuse_unknown(reader, json, "a lesson",
                           "$schema comment name language words glossary chapters") &&
-           read_plain(reader, json, "name", MOST_NAME, &out->name) &&
-           read_plain(reader, json, "language", MOST_LANGUAGE, &out->language) &&
-           read_glossary(reader, json) &&
+           read_plain(reader, json, "name", MOST_NAME, &name) &&
+           read_plain(reader, json, "language", MOST_LANGUAGE, &language) &&
+           read_array(reader, json, &glossary, out) &&
            (find_forms(out, json) || fail(reader, "no memory for the lesson")) &&
-           read_words(reader, json) && read_chapters(reader, json);
+           read_words(reader, json) && read_array(reader, json, &chapters, out);
 }
 
 struct lesson *lesson_parse(const char *name, const char *json, size_t bytes, char why[256]) {

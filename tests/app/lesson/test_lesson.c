@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "app/lesson/words.h"
-#include "compute/base/utf8.h"
 #include "tests/app/lesson/lesson_fixture.h"
+#include "tests/compute/base/text_fault.h"
 #include "tests/compute/run/random_run.h"
 
 #include <stdio.h>
@@ -209,37 +209,23 @@ static int shown_chars(const char *text) {
     return count;
 }
 
-// UTF-8, no control characters but marks in pairs and, if they may be there, new lines.
-static void check_text(const char *text, bool may_be_marked, const char *what) {
-    bool in_term = false;
-    for (size_t length = strlen(text); *text;) {
-        size_t sign = utf8_length(text, length);
-        if (sign == 0)
-            fail_msg("%s: broken UTF-8", what);
-        bool is_begin = *text == LESSON_TERM_BEGIN, is_end = *text == LESSON_TERM_END;
-        if ((is_begin || is_end) && (!may_be_marked || is_begin == in_term))
-            fail_msg("%s: a mark out of place", what);
-        in_term = is_begin || (in_term && !is_end);
-        if ((unsigned char)*text < 0x20 && !is_begin && !is_end &&
-            (*text != '\n' || !may_be_marked))
-            fail_msg("%s: a control character", what);
-        text += sign;
-        length -= sign;
-    }
-    if (in_term)
-        fail_msg("%s: a mark is left open", what);
+// With marks a text may also have several lines.
+static void check_text(const char *text, bool may_be_marked) {
+    const char *fault = text_fault(text, may_be_marked ? "\n\x0E\x0F" : "");
+    if (fault)
+        fail_msg("%s in \"%s\"", fault, text);
 }
 
 static void check_page(const struct lesson_page *page, const char *braces) {
     assert_true(page->title[0] && page->summary[0]);
-    check_text(page->title, false, "title");
-    check_text(page->summary, false, page->summary);
-    check_text(page->takeaway, false, "takeaway");
+    check_text(page->title, false);
+    check_text(page->summary, false);
+    check_text(page->takeaway, false);
     assert_null(strpbrk(page->title, braces));
     assert_null(strpbrk(page->summary, braces));
     for (int i = 0; i < page->block_count; i++) {
         assert_true(page->blocks[i].text[0] && page->blocks[i].heading[0]);
-        check_text(page->blocks[i].text, true, page->blocks[i].text);
+        check_text(page->blocks[i].text, true);
         if (strpbrk(page->blocks[i].text, braces))
             fail_msg("a place is left in \"%s\"", page->blocks[i].text);
     }
@@ -591,7 +577,7 @@ static void words_of_the_field_are_in_the_glossary_of_every_language(void **stat
             struct lesson_term term = lesson_term(lesson, i);
             assert_int_equal(lesson_find_term(lesson, term.name), i);
             assert_in_range(shown_chars(term.text), 20, 200);
-            check_text(term.text, false, term.name);
+            check_text(term.text, false);
         }
         lesson_destroy(lesson);
     }

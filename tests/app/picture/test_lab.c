@@ -12,7 +12,7 @@
 #include "app/state/lengths.h"
 #include "compute/analysis/roofline.h"
 #include "compute/analysis/sweep.h"
-#include "compute/base/utf8.h"
+#include "tests/compute/base/text_fault.h"
 #include "tests/compute/run/plain_run.h"
 #include "tests/compute/run/random_run.h"
 #include "tests/render/data/alike.h"
@@ -182,13 +182,7 @@ static const struct plot_point *ring_of(const struct plot *plot) {
 
 static void check_text(const char *text, size_t bytes) {
     assert_non_null(memchr(text, '\0', bytes));
-    for (size_t i = 0, left = strlen(text); left > 0;) {
-        size_t length = utf8_length(text + i, left);
-        assert_true(length > 0);
-        assert_true((unsigned char)text[i] >= 0x20 && text[i] != 0x7F);
-        i += length;
-        left -= length;
-    }
+    assert_null(text_fault(text, ""));
 }
 
 static void check_axis(const struct plot_axis *axis) {

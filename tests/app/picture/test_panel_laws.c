@@ -13,6 +13,7 @@
 #include "compute/analysis/roofline.h"
 #include "compute/base/utf8.h"
 #include "tests/app/picture/panel_fixture.h"
+#include "tests/compute/base/text_fault.h"
 #include "tests/render/data/alike.h"
 
 #include <stdio.h>
@@ -134,23 +135,9 @@ static void past_what_there_is_a_growing_run_shows_its_last_stage(void **state) 
 static void check_text(const char *text, size_t capacity) {
     size_t length = strnlen(text, capacity);
     assert_true(length < capacity);
-    bool in_term = false;
-    for (size_t i = 0; i < length;) {
-        size_t bytes = utf8_length(text + i, length - i);
-        if (bytes == 0)
-            fail_msg("broken UTF-8 in \"%s\"", text);
-        unsigned char sign = (unsigned char)text[i];
-        if (sign == PANEL_TERM_BEGIN || sign == PANEL_TERM_END) {
-            assert_int_equal(in_term, sign == PANEL_TERM_END);
-            in_term = !in_term;
-        } else if (sign < 0x20 && sign != '\n') {
-            fail_msg("control character %d in \"%s\"", sign, text);
-        }
-        if (sign == '{' || sign == '}')
-            fail_msg("an unfilled place in \"%s\"", text);
-        i += bytes;
-    }
-    assert_false(in_term);
+    const char *fault = text_fault(text, "\n\x0E\x0F");
+    if (fault || strpbrk(text, "{}"))
+        fail_msg("%s in \"%s\"", fault ? fault : "an unfilled place", text);
     if (length > 0 && text[length - 1] == ' ')
         fail_msg("a space at the end of \"%s\"", text);
 }
