@@ -65,7 +65,6 @@ static const struct lesson_word_rule rules[] = {
     {"anatomy.under_way", 120, "number", false},
     {"anatomy.took", 120, "number time origin", false},
     // Explain it back: the split, and what is revealed.
-    {"split.question", 200, "", true},
     {"split.label", 44, "", false},
     {"split.value", 36, "prefill decode", false},
     {"split.button", 44, "", false},
