@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-// Under is_calm the last event, settled.
+// Reduced motion shows the last event.
 static int64_t moment_ns(const struct run *run, int64_t t_ns, bool is_calm) {
     if (!is_calm)
         return t_ns;
@@ -21,8 +21,8 @@ static bool has_panel(const struct stage_state *stage, const struct lesson *less
     return lesson && is_wanted && stage->mode != MODE_LAB;
 }
 
-// The clock's scale while the end is not known: the next of 1, 2, 5, 10 ... with room
-// for a quarter more, so that it changes seldom.
+// The clock's scale of a growing run: the next of 1, 2, 5, 10 ... that has room for a
+// quarter more, so that it rarely changes.
 static int64_t open_scale_ns(int64_t end_ns) {
     return end_ns > 0 ? scene_rung_ns(end_ns + end_ns / 4) : 0;
 }
@@ -132,7 +132,7 @@ static bool has_question(const struct frame *frame, const struct stage_state *st
     return is_asked && stage->side == SIDE_NONE && !stage->guess.is_split_set;
 }
 
-// The first underlined word of the panel, in the glossary.
+// The glossary's index of the first underlined word in the panel, -1 = none.
 static int first_term(const struct frame *frame, const struct lesson *lesson) {
     for (int i = 0; lesson && frame->has_panel && i < frame->panel.block_count; i++) {
         const char *begin = strchr(frame->panel.blocks[i].text, PANEL_TERM_BEGIN);

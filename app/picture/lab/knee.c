@@ -134,7 +134,7 @@ static void put_lessons(struct plot *plot, const struct knee *knee) {
     lab_point(plot, from, fmax(from * cost_ns, plot->y.from));
 }
 
-// The fitted line from a length to the end of what it was fitted to, cut at the axes.
+// The fitted line from a length to the longest that it was fitted to, cut at the axes.
 static void put_line(struct plot *plot, const struct sweep_prefill_fit *fit, double from) {
     double lowest = (plot->y.from - fit->offset_ns) / fit->slope_ns;
     double highest = (plot->y.to - fit->offset_ns) / fit->slope_ns;

@@ -33,7 +33,7 @@ static void put_sliders(struct lab *lab, const struct lab_seen *seen, int focus)
     const struct run *run = seen->at->run;
     int shown_prompt = run ? run->info.prompt_tokens : 0;
     int shown_answer = run && run->state != RUN_OPEN ? run_answers_seen(run) : 0;
-    // A lesson's rule has an answer for any lengths.
+    // A lesson's rule gives runs of any length.
     bool can_move = lab_is_lesson(run) || seen->at->can_move;
     const char *word = lab_is_measured(run) ? "measured" : "shown";
     struct panel_control *prompt = &lab->controls[0], *answer = &lab->controls[1];

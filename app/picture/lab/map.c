@@ -1,6 +1,6 @@
-// Who takes the time: every pair of prompt and answer length, coloured by the share that
-// decode has of it. Modelled from the sweep, cell by cell, and nowhere further than the
-// lengths it measured, so that "decode always dominates" becomes a question of where.
+// Who takes the time: every pair of prompt and answer length, coloured by decode's share.
+// Modelled from the sweep, cell by cell, and only within the lengths that it measured. So
+// "decode always dominates" becomes a question of where.
 #include "app/picture/lab/parts.h"
 
 #include <math.h>

@@ -43,26 +43,27 @@ bool lab_is_warm(const struct run *run); // measured warm, as the sweep's points
 // If a plot of the sweep has no points, writes why as its message and returns true.
 bool lab_put_missing(struct plot *plot, const struct lab_seen *seen, int points);
 
-// Where the sweep was measured, as the plot's origin.
+// Sets the plot's origin to where the sweep was measured.
 void lab_put_sweep_origin(struct plot *plot, const struct lab_seen *seen);
 
 void lab_axis(struct plot_axis *axis, const char *label, enum plot_unit unit, bool is_log);
 void lab_series(struct plot *plot, enum plot_look look, enum view_tone tone, const char *label);
-void lab_point(struct plot *plot, double x, double y); // without a spread
+void lab_point(struct plot *plot, double x, double y); // of the last series, no spread
 // Points of a sweep with their spread; no time is drawn below `lowest_ns`.
 void lab_dots(struct plot *plot, enum view_tone tone, const struct sweep_point *points, int count,
               double lowest_ns);
 // The run or the lengths shown, on the plot of a sweep.
 void lab_ring(struct plot *plot, double x, double y, bool is_measured);
 
-// A range that grows to hold values; empty at first: from > to.
+// A range that grows to hold values. Empty: from > to.
 struct lab_range {
     double from, to;
 };
 struct lab_range lab_range_empty(void);
 void lab_range_add(struct lab_range *range, double value);
 bool lab_range_holds(const struct plot_axis *axis, double value);
-// Onto an axis, with some room at both ends (log), or from 0 with room at the top.
+// Makes it the axis's range: with room at both ends if logarithmic, else from 0 with room
+// at the top.
 void lab_range_put(struct plot_axis *axis, struct lab_range range);
 
 void lab_put_lanes(struct lab *lab, const struct lab_seen *seen);

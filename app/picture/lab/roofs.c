@@ -1,9 +1,8 @@
-// Why prefill and decode take what they take: operations done for each byte moved,
-// against the rate they were done at. The roofs are what the device was measured to
-// read and to multiply; a dot stands where the work of the phase (counted) and its time
-// (measured) put it. The roof above a dot is the reason only if the dot comes near it:
-// on a small model most of the time is neither reading nor multiplying, and that is
-// then said.
+// Why prefill and decode take their time: operations done for each byte moved, against the
+// rate at which they were done. The roofs are the device's measured rates of reading and
+// of arithmetic; a dot is placed by a phase's work (counted) and its time (measured). The
+// roof above a dot is the reason only if the dot is near it: on a small model most of the
+// time is neither reading nor arithmetic, and the plot then says so.
 #include "app/picture/lab/parts.h"
 
 #include <math.h>

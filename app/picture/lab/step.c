@@ -1,6 +1,6 @@
-// Does a decode step get slower with the context? On linear axes from zero, since the
-// cost of reading the cache is a straight line beside the cost of reading the weights,
-// and an axis that begins higher would make little look like much.
+// Does a decode step get slower as the context grows? On linear axes from zero: reading the
+// cache adds a straight line to the cost of reading the weights, and an axis that began
+// higher would exaggerate it.
 #include "app/picture/lab/parts.h"
 
 struct ring {

@@ -10,7 +10,7 @@
 
 // --- Texts ---
 
-// What cannot be drawn becomes a question mark: file names and reasons come from outside.
+// Bytes that cannot be drawn become question marks: file names and reasons may hold any.
 static void make_drawable(char *text) {
     for (size_t i = 0, left = strlen(text); left > 0;) {
         uint32_t code = 0;

@@ -1,7 +1,8 @@
 // The bars of a step: wait and total on one linear scale, and what one decode step reads
-// and writes. Both show what has been by the moment: while a run plays they grow, and
-// the scale is the longer of what has been and of the run before.
+// and writes. Both show what has happened by the moment and grow while a run plays. The
+// scale is the longer of what has happened and of the run before.
 #include "app/picture/panel/parts.h"
+#include "compute/base/num.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,21 +12,20 @@ static struct panel_bar *add_bar(struct panel *out, const struct panel_seen *see
                                  const char *label_key) {
     struct panel_bar *bar = &out->bars[out->bar_count++];
     *bar = (struct panel_bar){.before_ppm = -1, .tone = TONE_PREFILL};
-    panel_say(bar->label, sizeof bar->label, seen, label_key, NULL);
+    PANEL_SAY(bar->label, seen, label_key);
     return bar;
 }
 
 // --- Wait and total ---
 
-// A stretch from the request on: where prefill ends in it, where it ends, whether that
-// is its last word, and how long the same took in the run before (-1 = none).
+// A stretch of time that begins with the request.
 struct stretch {
-    int64_t prefill_ns, end_ns, before_ns;
-    bool is_final;
+    int64_t prefill_ns, end_ns; // where prefill and the whole end in it
+    int64_t before_ns;          // how long it was in the run before, -1 = none
+    bool is_final;              // it is not going to grow
 };
 
-// The run before, if the two can be laid on one scale: both in time, or both in the same
-// units.
+// The run before, if both are in time or both in the same units.
 static const struct run *run_before(const struct panel_seen *seen) {
     const struct run *before = seen->at->before;
     const struct run_info *info = &seen->run->info;
@@ -39,24 +39,14 @@ static const struct run *run_before(const struct panel_seen *seen) {
     return is_lesson && !is_same_unit ? NULL : before;
 }
 
-static struct stretch wait_of(const struct panel_seen *seen, const struct run *before) {
-    bool is_final = seen->now.answers > 0;
-    int64_t end_ns = is_final ? run_ttft_ns(seen->run) : seen->now.shown_ns;
+// `length_ns` is run_ttft_ns or run_e2e_ns.
+static struct stretch stretch_of(const struct panel_seen *seen, const struct run *before,
+                                 bool is_final, int64_t (*length_ns)(const struct run *)) {
+    int64_t end_ns = is_final ? length_ns(seen->run) : seen->now.shown_ns;
     return (struct stretch){
         .prefill_ns = seen->now.prefill_done ? run_prefill_ns(seen->run) : end_ns,
         .end_ns = end_ns,
-        .before_ns = before ? run_ttft_ns(before) : -1,
-        .is_final = is_final,
-    };
-}
-
-static struct stretch total_of(const struct panel_seen *seen, const struct run *before) {
-    bool is_final = seen->now.at_end && seen->run->state == RUN_COMPLETE;
-    int64_t end_ns = is_final ? run_e2e_ns(seen->run) : seen->now.shown_ns;
-    return (struct stretch){
-        .prefill_ns = seen->now.prefill_done ? run_prefill_ns(seen->run) : end_ns,
-        .end_ns = end_ns,
-        .before_ns = before ? run_e2e_ns(before) : -1,
+        .before_ns = before ? length_ns(before) : -1,
         .is_final = is_final,
     };
 }
@@ -67,14 +57,13 @@ static void put_change(struct panel_bar *bar, const struct panel_seen *seen,
     double change =
         100 * ((double)stretch->end_ns - (double)stretch->before_ns) / (double)stretch->before_ns;
     if (fabs(change) < 0.5) {
-        panel_say(bar->note, sizeof bar->note, seen, "bar.same", NULL);
+        PANEL_SAY(bar->note, seen, "bar.same");
         return;
     }
     struct figure size = figure_percent(fabs(change));
-    char text[PANEL_WORD_BYTES];
+    char text[FIGURE_BYTES + 4];
     snprintf(text, sizeof text, "%s%s", change < 0 ? SIGN_MINUS : "+", size.text);
-    panel_say(bar->note, sizeof bar->note, seen, "bar.change",
-              (const char *const[]){"change", text, NULL});
+    PANEL_SAY(bar->note, seen, "bar.change", "change", text);
 }
 
 static void put_stretch(struct panel *out, const struct panel_seen *seen, const char *label_key,
@@ -91,23 +80,22 @@ static void put_stretch(struct panel *out, const struct panel_seen *seen, const 
         return;
     }
     struct figure before = run_time(&seen->run->info, stretch->before_ns);
-    panel_say(bar->note, sizeof bar->note, seen, "bar.before",
-              (const char *const[]){"before", before.text, NULL});
+    PANEL_SAY(bar->note, seen, "bar.before", "before", before.text);
 }
 
 void panel_put_bars(struct panel *out, const struct panel_seen *seen) {
     const struct run *before = run_before(seen);
-    struct stretch wait = wait_of(seen, before), total = total_of(seen, before);
-    double scale_ns = (double)total.end_ns;
-    if (total.before_ns > total.end_ns)
-        scale_ns = (double)total.before_ns;
+    bool is_over = seen->now.at_end && seen->run->state == RUN_COMPLETE;
+    struct stretch wait = stretch_of(seen, before, seen->now.answers > 0, run_ttft_ns);
+    struct stretch total = stretch_of(seen, before, is_over, run_e2e_ns);
+    double scale_ns = (double)max_i64(total.end_ns, total.before_ns);
     put_stretch(out, seen, wait.is_final ? "bar.wait" : "bar.wait_so_far", &wait, scale_ns);
     put_stretch(out, seen, total.is_final ? "bar.total" : "bar.total_so_far", &total, scale_ns);
 }
 
 // --- One decode step ---
 
-// Narrower than this a part cannot be seen beside the longest one.
+// A bar shorter than this cannot be seen beside the longest one.
 enum { TINY_PPM = 3000 };
 
 struct step_bytes {
@@ -117,59 +105,44 @@ struct step_bytes {
 static void put_bytes(struct panel *out, const struct panel_seen *seen, const char *label_key,
                       enum view_tone tone, int64_t bytes, const struct step_bytes *step) {
     int64_t all = step->weights + step->cache + step->written;
-    int64_t longest = step->weights > step->cache ? step->weights : step->cache;
-    if (step->written > longest)
-        longest = step->written;
+    int64_t longest = max_i64(max_i64(step->weights, step->cache), step->written);
     struct panel_bar *bar = add_bar(out, seen, label_key);
     bar->tone = (uint8_t)tone;
     snprintf(bar->value, sizeof bar->value, "%s", figure_bytes(bytes).text);
     bar->first_ppm = panel_part_ppm((double)bytes, (double)longest);
     if (bytes > 0 && bar->first_ppm < TINY_PPM) {
-        panel_say(bar->note, sizeof bar->note, seen, "bar.tiny", NULL);
+        PANEL_SAY(bar->note, seen, "bar.tiny");
         return;
     }
     struct figure share = panel_percent(panel_part_ppm((double)bytes, (double)all));
-    panel_say(bar->note, sizeof bar->note, seen, "bar.share",
-              (const char *const[]){"share", share.text, NULL});
+    PANEL_SAY(bar->note, seen, "bar.share", "share", share.text);
 }
 
-// What the step took, with its origin; of a step under way nothing is known yet.
-static void put_step_time(struct panel *out, const struct panel_seen *seen, int pass) {
+// What the step took. Of a step under way nothing is known yet.
+static void put_step_time(struct panel_block *block, const struct panel_seen *seen, int pass) {
     const struct run *run = seen->run;
-    struct panel_block *block = panel_add_block(out, seen, "bar.step");
-    if (!block)
-        return;
-    char origin[PANEL_WORD_BYTES];
     struct figure number = figure_count(run->passes[pass].yields + 1, 0);
     if (pass >= seen->now.passes_done) {
-        panel_append(block, seen, ' ', "anatomy.under_way",
-                     (const char *const[]){"number", number.text, NULL});
+        panel_append(block, seen, ' ', "anatomy.under_way", "number", number.text, NULL);
         return;
     }
-    struct figure time =
-        run_time(&run->info, run_pass_end_ns(run, pass) - run->passes[pass].start_ns);
-    panel_say(origin, sizeof origin, seen, panel_origin_key(run), NULL);
-    panel_append(
-        block, seen, ' ', "anatomy.took",
-        (const char *const[]){"number", number.text, "time", time.text, "origin", origin, NULL});
+    int64_t took_ns = run_pass_end_ns(run, pass) - run->passes[pass].start_ns;
+    panel_append(block, seen, ' ', "anatomy.took", "number", number.text, "time",
+                 run_time(&run->info, took_ns).text, "origin", panel_origin(seen).text, NULL);
 }
 
 void panel_put_anatomy(struct panel *out, const struct panel_seen *seen) {
     const struct run *run = seen->run;
     int pass = panel_decode_pass(seen);
     int64_t weights = run->info.weight_bytes, entry = run_cache_entry_bytes(run);
-    struct panel_block *block;
+    struct panel_block *block = panel_add_block(out, seen, "bar.step");
     if (pass < 0) {
-        block = panel_add_block(out, seen, "bar.step");
-        if (block)
-            panel_append(block, seen, ' ', "anatomy.none", NULL);
+        panel_append(block, seen, ' ', "anatomy.none", NULL);
         return;
     }
-    put_step_time(out, seen, pass);
+    put_step_time(block, seen, pass);
     if (run->info.origin == RUN_LESSON || weights <= 0 || entry <= 0) {
-        block = out->block_count > 0 ? &out->blocks[out->block_count - 1] : NULL;
-        if (block)
-            panel_append(block, seen, '\n', "bar.no_bytes", NULL);
+        panel_append(block, seen, '\n', "bar.no_bytes", NULL);
         return;
     }
     struct step_bytes step = {weights, entry * run->passes[pass].first_column,

@@ -35,8 +35,8 @@ static int targets_of(enum panel_target out[PANEL_MAX_CONTROLS], const struct pa
 
 // --- Lengths ---
 
-// The knob stands where the hand put it; a hollow mark says what is still on screen
-// while the run for it is being measured.
+// The knob shows the length asked for; a hollow mark shows the run's own while a run of the
+// new length is being measured.
 static void put_length(struct panel_control *out, const struct panel_seen *seen, int asked,
                        int on_screen, int longest) {
     bool is_chosen = asked > 0;
@@ -49,31 +49,29 @@ static void put_length(struct panel_control *out, const struct panel_seen *seen,
                       : seen->run->info.origin == RUN_MODELLED && length == on_screen
                           ? "slider.modelled"
                           : "slider.tokens";
-    panel_say(out->value, sizeof out->value, seen, key,
-              (const char *const[]){"count", figure_count(length, 0).text, NULL});
+    PANEL_SAY(out->value, seen, key, "count", figure_count(length, 0).text);
     if (length == on_screen)
         return;
     out->mark_ppm = length_ppm(on_screen, longest);
-    panel_say(out->mark_label, sizeof out->mark_label, seen, "slider.shown",
-              (const char *const[]){"count", figure_count(on_screen, 0).text, NULL});
+    PANEL_SAY(out->mark_label, seen, "slider.shown", "count", figure_count(on_screen, 0).text);
 }
 
 static void put_prompt(struct panel_control *out, const struct panel_seen *seen) {
     out->tone = TONE_PREFILL;
-    panel_say(out->label, sizeof out->label, seen, "slider.prompt", NULL);
+    PANEL_SAY(out->label, seen, "slider.prompt");
     put_length(out, seen, seen->stage->prompt_tokens, seen->run->info.prompt_tokens,
                seen->at->longest_prompt);
 }
 
-// An answer that goes to its end token has no length that anybody asked for: the knob
-// stands at the most there may be.
+// An answer that goes on to its end token has no length of its own yet: the knob shows the
+// most tokens that it may have.
 static void put_answer(struct panel_control *out, const struct panel_seen *seen) {
     out->tone = TONE_DECODE;
-    panel_say(out->label, sizeof out->label, seen, "slider.answer", NULL);
+    PANEL_SAY(out->label, seen, "slider.answer");
     put_length(out, seen, seen->stage->answer_tokens, seen->run->info.answer_limit,
                seen->at->longest_answer);
     if (seen->stage->answer_tokens <= 0 && seen->run->info.origin != RUN_LESSON)
-        panel_say(out->value, sizeof out->value, seen, "slider.to_end", NULL);
+        PANEL_SAY(out->value, seen, "slider.to_end");
 }
 
 // --- The others ---
@@ -82,56 +80,38 @@ static void put_counting(struct panel_control *out, const struct panel_seen *see
     out->kind = CONTROL_SWITCH;
     out->tone = TONE_PREFILL;
     out->ppm = seen->run->info.counting == RUN_CHARGED ? VIEW_PPM : 0;
-    panel_say(out->label, sizeof out->label, seen, "switch.engine", NULL);
-    panel_say(out->value, sizeof out->value, seen, "switch.lesson", NULL);
+    PANEL_SAY(out->label, seen, "switch.engine");
+    PANEL_SAY(out->value, seen, "switch.lesson");
 }
 
 static void put_button(struct panel_control *out, const struct panel_seen *seen, const char *key) {
     out->kind = CONTROL_BUTTON;
     out->tone = TONE_INK;
-    panel_say(out->label, sizeof out->label, seen, key, NULL);
+    PANEL_SAY(out->label, seen, key);
 }
 
-static void put_control(struct panel_control *out, const struct panel_seen *seen,
-                        enum panel_target target) {
-    switch (target) {
-    case TARGET_PROMPT:
-        put_prompt(out, seen);
-        break;
-    case TARGET_ANSWER:
-        put_answer(out, seen);
-        break;
-    case TARGET_COUNTING:
-        put_counting(out, seen);
-        break;
-    case TARGET_SPLIT:
-        panel_split_control(out, seen);
-        break;
-    case TARGET_SPLIT_DONE:
-        put_button(out, seen, seen->stage->guess.is_split_set ? "split.again" : "split.button");
-        break;
-    case TARGET_TTFT:
-        panel_ttft_control(out, seen);
-        break;
-    case TARGET_DECODE:
-        panel_decode_control(out, seen);
-        break;
-    case TARGET_GUESS_DONE:
-        put_button(out, seen,
-                   seen->stage->guess.stage == GUESS_SET ? "predict.again" : "predict.button");
-        break;
-    case TARGET_NONE:
-        break;
-    }
+static void put_split_done(struct panel_control *out, const struct panel_seen *seen) {
+    put_button(out, seen, seen->stage->guess.is_split_set ? "split.again" : "split.button");
+}
+
+static void put_guess_done(struct panel_control *out, const struct panel_seen *seen) {
+    bool is_set = seen->stage->guess.stage == GUESS_SET;
+    put_button(out, seen, is_set ? "predict.again" : "predict.button");
 }
 
 void panel_put_controls(struct panel *out, const struct panel_seen *seen) {
+    static void (*const put[])(struct panel_control *, const struct panel_seen *) = {
+        [TARGET_PROMPT] = put_prompt,           [TARGET_ANSWER] = put_answer,
+        [TARGET_COUNTING] = put_counting,       [TARGET_SPLIT] = panel_split_control,
+        [TARGET_SPLIT_DONE] = put_split_done,   [TARGET_TTFT] = panel_ttft_control,
+        [TARGET_DECODE] = panel_decode_control, [TARGET_GUESS_DONE] = put_guess_done,
+    };
     enum panel_target targets[PANEL_MAX_CONTROLS];
     out->control_count = targets_of(targets, seen);
     for (int i = 0; i < out->control_count; i++) {
         struct panel_control *control = &out->controls[i];
         *control = (struct panel_control){
             .target = (uint8_t)targets[i], .is_focused = i == seen->stage->focus, .mark_ppm = -1};
-        put_control(control, seen, targets[i]);
+        put[targets[i]](control, seen);
     }
 }

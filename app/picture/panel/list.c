@@ -1,16 +1,19 @@
-// The two lists: the log (every event with its time and words, the same events as the
-// clock's marks) and the glossary (terms, the focused one explained above).
+// The two lists: the log (every event with its time, the same events as the clock's marks)
+// and the glossary (all terms; the one in focus is explained above them).
 #include "app/picture/panel/parts.h"
+#include "compute/base/num.h"
 
 #include <stdio.h>
 #include <string.h>
 
-// The first of `total` lines that is kept so that the focus stands in the middle.
-static int first_kept(int total, int focus) {
-    int first = focus - PANEL_MAX_LINES / 2;
-    if (first > total - PANEL_MAX_LINES)
-        first = total - PANEL_MAX_LINES;
-    return first < 0 ? 0 : first;
+// Keeps the lines around the focus when there are more than the panel holds. Returns the
+// focus, brought into range.
+static int place_lines(struct panel *out, int total, int focus) {
+    focus = clamp_int(focus, 0, total - 1);
+    out->line_first = clamp_int(focus - PANEL_MAX_LINES / 2, 0, total - PANEL_MAX_LINES);
+    out->line_count = min_int(total - out->line_first, PANEL_MAX_LINES);
+    out->line_focus = focus - out->line_first;
+    return focus;
 }
 
 // --- The log ---
@@ -21,7 +24,7 @@ static void put_token(char *out, size_t bytes, const struct panel_seen *seen, in
     char word[PANEL_WORD_BYTES];
     run_token_printable(word, sizeof word, seen->run, token);
     if (!seen->run->tokens[token].is_control)
-        panel_say(out, bytes, seen, "log.quoted", (const char *const[]){"text", word, NULL});
+        panel_say(out, bytes, seen, "log.quoted", "text", word, NULL);
     else
         snprintf(out, bytes, "%s",
                  word[0] ? word
@@ -37,12 +40,12 @@ static const char *key_of(const struct panel_seen *seen, int event) {
         return !is_whole ? "log.chunk" : pass->yields < 0 ? "log.prefill" : "log.prefill_token";
     if (pass->column_count == 0)
         return "log.charged";
-    // Which one is the last can be said at the end only.
+    // Which token is the last is known only at the end.
     bool is_over = seen->now.at_end && run->state == RUN_COMPLETE;
     return is_over && event == run_events(run) - 1 ? "log.end" : "log.token";
 }
 
-// Of an event to come only its time and kind are known: the token is dots.
+// An event to come shows its time and kind, and dots for its token.
 static void put_event(struct panel_line *out, const struct panel_seen *seen, int event) {
     const struct run *run = seen->run;
     char text[2 * PANEL_WORD_BYTES];
@@ -52,8 +55,7 @@ static void put_event(struct panel_line *out, const struct panel_seen *seen, int
     if (event == 0) {
         out->is_past = seen->now.t_ns >= 0;
         struct figure count = figure_count(run->info.prompt_tokens, 0);
-        panel_say(out->text, sizeof out->text, seen, "log.request",
-                  (const char *const[]){"count", count.text, NULL});
+        PANEL_SAY(out->text, seen, "log.request", "count", count.text);
         return;
     }
     const struct run_pass *pass = &run->passes[event - 1];
@@ -63,46 +65,34 @@ static void put_event(struct panel_line *out, const struct panel_seen *seen, int
     snprintf(text, sizeof text, SIGN_ELLIPSIS);
     if (out->is_past && pass->yields >= 0)
         put_token(text, sizeof text, seen, run->info.prompt_tokens + pass->yields);
-    panel_say(
-        out->text, sizeof out->text, seen, key_of(seen, event),
-        (const char *const[]){"count", count.text, "number", number.text, "text", text, NULL});
+    PANEL_SAY(out->text, seen, key_of(seen, event), "count", count.text, "number", number.text,
+              "text", text);
 }
 
 void panel_put_log(struct panel *out, const struct panel_seen *seen) {
-    int total = run_events(seen->run), focus = seen->stage->list_focus;
-    panel_say(out->title, sizeof out->title, seen, "title.log", NULL);
-    panel_say(out->foot, sizeof out->foot, seen, "log.hint", NULL);
+    int focus = seen->stage->list_focus;
     if (focus < 0)
         focus = run_event_at(seen->run, seen->now.t_ns);
-    focus = focus < 0 ? 0 : focus >= total ? total - 1 : focus;
-    int first = first_kept(total, focus);
-    out->line_count = total - first < PANEL_MAX_LINES ? total - first : PANEL_MAX_LINES;
-    out->line_first = first;
-    out->line_focus = focus - first;
+    place_lines(out, run_events(seen->run), focus);
     for (int i = 0; i < out->line_count; i++)
-        put_event(&out->lines[i], seen, first + i);
+        put_event(&out->lines[i], seen, out->line_first + i);
 }
 
 // --- The glossary ---
 
 void panel_put_glossary(struct panel *out, const struct panel_seen *seen) {
-    int total = lesson_terms(seen->lesson), focus = seen->stage->list_focus;
-    panel_say(out->title, sizeof out->title, seen, "title.glossary", NULL);
-    panel_say(out->foot, sizeof out->foot, seen, "glossary.hint", NULL);
+    int total = lesson_terms(seen->lesson);
     if (total == 0)
         return;
-    focus = focus < 0 ? 0 : focus >= total ? total - 1 : focus;
+    int focus = place_lines(out, total, seen->stage->list_focus);
     struct lesson_term term = lesson_term(seen->lesson, focus);
     struct panel_block *block = panel_add_block(out, seen, NULL);
     snprintf(block->heading, sizeof block->heading, "%s", term.name);
     snprintf(block->text, sizeof block->text, "%s", term.text);
-    int first = first_kept(total, focus);
-    out->line_count = total - first < PANEL_MAX_LINES ? total - first : PANEL_MAX_LINES;
-    out->line_first = first;
-    out->line_focus = focus - first;
     for (int i = 0; i < out->line_count; i++) {
         struct panel_line *line = &out->lines[i];
         *line = (struct panel_line){.tone = TONE_INK, .is_past = true};
-        snprintf(line->text, sizeof line->text, "%s", lesson_term(seen->lesson, first + i).name);
+        snprintf(line->text, sizeof line->text, "%s",
+                 lesson_term(seen->lesson, out->line_first + i).name);
     }
 }

@@ -1,5 +1,5 @@
-// See panel.h. This file works out the moment and the page, hands the panel to the
-// file of the side that is open, and knows the bounds of what the keyboard can reach.
+// See panel.h. This file works out the moment and the page, then hands the panel to the open
+// side's file.
 #include "app/picture/panel/panel.h"
 
 #include "app/picture/panel/parts.h"
@@ -49,16 +49,26 @@ enum view_tone panel_tone(const struct panel_seen *seen) {
 // --- The sides ---
 
 void panel_fill(struct panel *out, const struct at_hand *at, const struct stage_state *stage) {
-    static void (*const sides[])(struct panel *, const struct panel_seen *) = {
-        [SIDE_NONE] = panel_put_lesson,       [SIDE_LOG] = panel_put_log,
-        [SIDE_GLOSSARY] = panel_put_glossary, [SIDE_WHY] = panel_put_why,
-        [SIDE_PROMPT] = panel_put_editor,     [SIDE_PREDICT] = panel_put_predict,
-        [SIDE_SIMPLE] = panel_put_lesson,
+    static const struct {
+        void (*put)(struct panel *, const struct panel_seen *);
+        const char *title, *foot; // NULL: `put` says it
+    } sides[] = {
+        [SIDE_NONE] = {panel_put_lesson, NULL, NULL},
+        [SIDE_LOG] = {panel_put_log, "title.log", "log.hint"},
+        [SIDE_GLOSSARY] = {panel_put_glossary, "title.glossary", "glossary.hint"},
+        [SIDE_WHY] = {panel_put_why, "title.why", "why.hint"},
+        [SIDE_PROMPT] = {panel_put_editor, "title.prompt", "editor.hint"},
+        [SIDE_PREDICT] = {panel_put_predict, "title.predict", NULL},
+        [SIDE_SIMPLE] = {panel_put_lesson, "title.simple", "simple.hint"},
     };
     struct panel_seen seen;
     see(&seen, at, stage);
     panel_clear(out);
-    sides[stage->side](out, &seen);
+    if (sides[stage->side].title)
+        PANEL_SAY(out->title, &seen, sides[stage->side].title);
+    if (sides[stage->side].foot)
+        PANEL_SAY(out->foot, &seen, sides[stage->side].foot);
+    sides[stage->side].put(out, &seen);
     panel_put_controls(out, &seen);
 }
 

@@ -1,12 +1,11 @@
-// What the panel beside the stage holds: the lesson's step, or what was opened over
-// it: log, glossary, why, the prompt's editor, the guesses. Pure: run + moment + lesson
-// + what the user chose -> struct panel. Knows both compute/run/run.h and render/data/panel.h.
+// What the panel beside the stage holds: the lesson's step, or what was opened over it: log,
+// glossary, why, the prompt's editor, the guesses.
 //
-// Like the scene it never looks past the moment: what a prefix of the run shows there is
-// what the whole run shows. Three things are let through, because they were asked for:
-// the log lists the events to come (their times, not their tokens), the reveal of "where
-// does the time go?" is computed from the whole run once the split is set, and the
-// guesses meet what came once the run has played to its end.
+// Like the scene it never looks past the moment: a prefix of the run that reaches the
+// moment gives the same panel as the whole run. Three exceptions are asked for by the
+// user: the log lists the events to come (their times, not their tokens), the answer to
+// "where does the time go?" is computed from the whole run once the split is set, and the
+// guesses are compared with the run once it has played to its end.
 #ifndef APP_PICTURE_PANEL_PANEL_H
 #define APP_PICTURE_PANEL_PANEL_H
 
@@ -14,12 +13,12 @@
 #include "app/state/at_hand.h"
 #include "render/data/panel.h"
 
-// Fills the panel that the mode and the open side ask for. `at->run` and `at->lesson` are
-// there. A list's focus out of range is the nearest; of the log, -1 is what happened last.
+// Fills the panel of the open side. Needs `at->run` and `at->lesson`. A focus outside of a
+// list means its nearest line; -1 in the log, the last event that has happened.
 void panel_fill(struct panel *out, const struct at_hand *at, const struct stage_state *stage);
 
-// Lines that the focus goes through: of the log all events, also those without room in
-// panel.lines; of SIDE_SIMPLE its steps.
+// How many lines the focus goes through: all events of the log, also those without room in
+// panel.lines; all terms of the glossary; the steps of SIDE_SIMPLE; else 0.
 int panel_lines(const struct at_hand *at, enum side side);
 
 #endif

@@ -1,9 +1,9 @@
-// Why the phase at the moment takes the time it takes: what it must read and compute,
-// how long that takes at the least at the device's measured rates, what it took, and
-// which of these is the cause. Where the longer floor leaves more than half of the time
-// unexplained, the rest is the larger part and is named instead; it is called overhead
-// only where there is so little to do per stage that starting the work can be what
-// takes the time. Lesson units have no cause, and the panel says so.
+// Why the phase at the moment takes its time: what it must read and compute, how long that
+// takes at least at the device's measured rates, how long it took, and which of these is
+// the cause. If the longer floor explains less than half of the time, the rest is named
+// as the cause instead. It is called overhead only if each stage has so little to do that
+// starting the work may be what takes the time. Lesson units have no cause, and the
+// panel says so.
 #include "app/picture/panel/parts.h"
 #include "compute/analysis/roofline.h"
 
@@ -21,7 +21,7 @@ struct work {
 
 // --- The work ---
 
-// A decode step that is over says more than the one under way: it has a time.
+// A decode step that is over rather than the one under way, since it has a time.
 static int step_shown(const struct panel_seen *seen) {
     int pass = panel_decode_pass(seen);
     bool is_under_way = pass >= seen->now.passes_done;
@@ -63,7 +63,7 @@ static double floor_of(const struct work *work) {
     return fmax(work->read_ns, work->matrix_ns);
 }
 
-// Of the time taken, -1 = not known yet.
+// The floor's share of the time taken, -1 = not known yet.
 static double share_of(const struct work *work) {
     return work->took_ns > 0 ? floor_of(work) / (double)work->took_ns : -1;
 }
@@ -73,55 +73,46 @@ static double share_of(const struct work *work) {
 static void put_work(struct panel *out, const struct panel_seen *seen, const struct work *work) {
     struct panel_block *block =
         panel_add_block(out, seen, work->is_prefill ? "why.prefill" : "why.decode");
-    char origin[PANEL_WORD_BYTES];
     if (seen->run->info.weight_bytes > 0)
         panel_append(block, seen, ' ', work->is_prefill ? "why.prefill.work" : "why.decode.work",
-                     (const char *const[]){"cache", figure_bytes(work->cache_bytes).text, NULL});
-    if (work->took_ns < 0) {
+                     "cache", figure_bytes(work->cache_bytes).text, NULL);
+    if (work->took_ns < 0)
         panel_append(block, seen, ' ', "why.under_way", NULL);
-        return;
-    }
-    struct figure time = run_time(&seen->run->info, work->took_ns);
-    panel_say(origin, sizeof origin, seen, panel_origin_key(seen->run), NULL);
-    panel_append(block, seen, ' ', "why.took",
-                 (const char *const[]){"time", time.text, "origin", origin, NULL});
+    else
+        panel_append(block, seen, ' ', "why.took", "time",
+                     run_time(&seen->run->info, work->took_ns).text, "origin",
+                     panel_origin(seen).text, NULL);
 }
 
-static struct figure share_figure(double share) {
+static struct figure share_figure(const struct work *work) {
     double most = 10000.0 * VIEW_PPM / 100; // 10,000 %: a floor that is no floor
-    return panel_percent((int)fmin(share * VIEW_PPM, most));
+    double share = share_of(work);
+    return share < 0 ? (struct figure){SIGN_DASH}
+                     : panel_percent((int)fmin(share * VIEW_PPM, most));
 }
 
-static void put_roofline(struct panel *out, const struct panel_seen *seen,
-                         const struct work *work) {
+static void put_floors(struct panel *out, const struct panel_seen *seen, const struct work *work) {
     const struct device_rates *rates = &seen->at->roofline->rates;
     struct panel_block *block = panel_add_block(out, seen, "why.floors");
     const struct run_info *info = &seen->run->info;
-    struct figure bytes = figure_bytes(llround(work->bytes));
-    struct figure read_rate = figure_si(rates->read_bytes_s, "B/s");
-    struct figure read_floor = run_time(info, llround(work->read_ns));
-    struct figure flop = figure_si(work->flop, "FLOP");
-    struct figure matrix_rate = figure_si(rates->matrix_flop_s, "FLOP/s");
-    struct figure matrix_floor = run_time(info, llround(work->matrix_ns));
-    panel_append(block, seen, ' ', "why.reading",
-                 (const char *const[]){"bytes", bytes.text, "rate", read_rate.text, "floor",
-                                       read_floor.text, NULL});
+    struct figure read = run_time(info, llround(work->read_ns));
+    struct figure matrix = run_time(info, llround(work->matrix_ns));
+    panel_append(block, seen, ' ', "why.reading", "bytes", figure_bytes(llround(work->bytes)).text,
+                 "rate", figure_si(rates->read_bytes_s, "B/s").text, "floor", read.text, NULL);
     if (rates->is_cached)
         panel_append(block, seen, ' ', "why.cached", NULL);
-    panel_append(block, seen, '\n', "why.arithmetic",
-                 (const char *const[]){"flop", flop.text, "rate", matrix_rate.text, "floor",
-                                       matrix_floor.text, NULL});
-    if (share_of(work) < 0)
-        return;
-    struct figure floor = run_time(info, llround(floor_of(work)));
-    struct figure share = share_figure(share_of(work));
-    panel_append(block, seen, '\n', "why.floor",
-                 (const char *const[]){"floor", floor.text, "share", share.text, NULL});
+    panel_append(block, seen, '\n', "why.arithmetic", "flop", figure_si(work->flop, "FLOP").text,
+                 "rate", figure_si(rates->matrix_flop_s, "FLOP/s").text, "floor", matrix.text,
+                 NULL);
+    if (share_of(work) >= 0)
+        panel_append(block, seen, '\n', "why.floor", "floor",
+                     run_time(info, llround(floor_of(work))).text, "share", share_figure(work).text,
+                     NULL);
 }
 
 static const char *cause_key(const struct panel_seen *seen, const struct work *work) {
-    // A stage starts a handful of kernels or wakes its threads as often, at some
-    // microseconds each. With less than this to do, that can be what takes the time.
+    // A stage starts a few kernels, or wakes its threads as often, and each costs some
+    // microseconds. If it has less work than this, that may be what takes the time.
     static const double small_stage_ns = 50000;
     double share = share_of(work);
     bool is_explained = share < 0 || share >= 0.5;
@@ -136,33 +127,25 @@ static const char *cause_key(const struct panel_seen *seen, const struct work *w
 }
 
 static void put_cause(struct panel *out, const struct panel_seen *seen, const struct work *work) {
-    struct panel_block *block = panel_add_block(out, seen, "why.cause");
-    struct figure floor = run_time(&seen->run->info, llround(floor_of(work)));
-    struct figure share = {SIGN_DASH};
-    if (share_of(work) >= 0)
-        share = share_figure(share_of(work));
-    panel_append(block, seen, ' ', cause_key(seen, work),
-                 (const char *const[]){"floor", floor.text, "share", share.text, NULL});
+    panel_append(panel_add_block(out, seen, "why.cause"), seen, ' ', cause_key(seen, work), "floor",
+                 run_time(&seen->run->info, llround(floor_of(work))).text, "share",
+                 share_figure(work).text, NULL);
 }
 
 void panel_put_why(struct panel *out, const struct panel_seen *seen) {
-    panel_say(out->title, sizeof out->title, seen, "title.why", NULL);
-    panel_say(out->foot, sizeof out->foot, seen, "why.hint", NULL);
+    bool is_lesson = seen->run->info.origin == RUN_LESSON;
     out->title_tone = (uint8_t)panel_tone(seen);
-    if (seen->run->info.origin == RUN_LESSON) {
-        panel_append(panel_add_block(out, seen, NULL), seen, ' ', "why.lesson", NULL);
-        return;
-    }
-    if (seen->now.current < 0) {
-        panel_append(panel_add_block(out, seen, NULL), seen, ' ', "why.nothing", NULL);
+    if (is_lesson || seen->now.current < 0) {
+        panel_append(panel_add_block(out, seen, NULL), seen, ' ',
+                     is_lesson ? "why.lesson" : "why.nothing", NULL);
         return;
     }
     struct work work = work_of(seen);
     put_work(out, seen, &work);
-    if (!roofline_of_device(seen)) {
+    if (roofline_of_device(seen)) {
+        put_floors(out, seen, &work);
+        put_cause(out, seen, &work);
+    } else {
         panel_append(panel_add_block(out, seen, NULL), seen, ' ', "why.unmeasured", NULL);
-        return;
     }
-    put_roofline(out, seen, &work);
-    put_cause(out, seen, &work);
 }

@@ -1,16 +1,29 @@
-// Words and figures of the panel: the lesson's sentences with the run's values in them,
-// blocks, percents. Every text that is shown comes through here, so that a translation
-// is whole.
+// Sentences and figures of the panel. Every text that it shows comes from the lesson through
+// here, so that a translated lesson leaves nothing untranslated.
 #include "app/picture/panel/parts.h"
 
 #include "compute/base/num.h"
 
+#include <stdarg.h>
 #include <string.h>
 
-void panel_say(char *out, size_t bytes, const struct panel_seen *seen, const char *key,
-               const char *const *extra) {
-    lesson_say(out, bytes, seen->lesson, key,
-               &(struct lesson_facts){seen->run, seen->now.t_ns, extra});
+static void say(char *out, size_t bytes, const struct panel_seen *seen, const char *key,
+                va_list args) {
+    enum { MAX_EXTRA = 8 }; // names and their texts
+    const char *extra[MAX_EXTRA + 1];
+    int count = 0;
+    while (count < MAX_EXTRA && (extra[count] = va_arg(args, const char *)))
+        count++;
+    extra[count] = NULL;
+    struct lesson_facts facts = {seen->run, seen->now.t_ns, extra};
+    lesson_say(out, bytes, seen->lesson, key, &facts);
+}
+
+void panel_say(char *out, size_t bytes, const struct panel_seen *seen, const char *key, ...) {
+    va_list args;
+    va_start(args, key);
+    say(out, bytes, seen, key, args);
+    va_end(args);
 }
 
 struct panel_block *panel_add_block(struct panel *out, const struct panel_seen *seen,
@@ -20,19 +33,22 @@ struct panel_block *panel_add_block(struct panel *out, const struct panel_seen *
     struct panel_block *block = &out->blocks[out->block_count++];
     *block = (struct panel_block){0};
     if (heading_key)
-        panel_say(block->heading, sizeof block->heading, seen, heading_key, NULL);
+        PANEL_SAY(block->heading, seen, heading_key);
     return block;
 }
 
 void panel_append(struct panel_block *block, const struct panel_seen *seen, char before,
-                  const char *key, const char *const *extra) {
-    size_t used = strlen(block->text), whole = used;
-    // Room for the sign between and at least one letter: what is full stays as it is.
-    if (used + 3 > sizeof block->text)
+                  const char *key, ...) {
+    size_t whole = block ? strlen(block->text) : 0, used = whole;
+    // Without room for `before` and one byte the text stays as it is.
+    if (!block || used + 3 > sizeof block->text)
         return;
     if (used > 0)
         block->text[used++] = before;
-    panel_say(block->text + used, sizeof block->text - used, seen, key, extra);
+    va_list args;
+    va_start(args, key);
+    say(block->text + used, sizeof block->text - used, seen, key, args);
+    va_end(args);
     if (!block->text[used])
         block->text[whole] = '\0';
 }
@@ -47,11 +63,13 @@ struct figure panel_percent(int ppm) {
     return figure_percent(percent_of_ppm(ppm));
 }
 
-const char *panel_origin_key(const struct run *run) {
+struct figure panel_origin(const struct panel_seen *seen) {
     static const char *const keys[] = {
         [RUN_MEASURED] = "origin.measured",
         [RUN_MODELLED] = "origin.modelled",
         [RUN_LESSON] = "origin.lesson",
     };
-    return keys[run->info.origin];
+    struct figure out;
+    PANEL_SAY(out.text, seen, keys[seen->run->info.origin]);
+    return out;
 }

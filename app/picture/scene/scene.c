@@ -9,9 +9,9 @@
 
 #include <string.h>
 
-// How calm the picture must be: rows that light in turn stop doing so where a whole
-// pass takes less than a third of a second of screen time. Judged by the pass before,
-// which every prefix has whole; the first pass happens once and may be quick.
+// How calm the picture must be: rows stop lighting in turn if a whole pass takes less than a
+// third of a second of screen time. The pass before decides, since every prefix has all of
+// it; the first pass happens only once and may be quick.
 static int calm_ppm(const struct run_moment *now, struct playhead_rate rate) {
     static const int64_t quick_ns = 333000000, slow_ns = 500000000;
     if (now->running < 1)
@@ -50,7 +50,7 @@ static void put_pass(struct view *view, const struct run_moment *now,
         view->headers = pass->first_column + pass->column_count;
 }
 
-// The pass that yielded `answer`: passes yield in order, one each.
+// The pass that yielded `answer`: after the first that yields, each yields one, in order.
 static int pass_of_answer(const struct run *run, int answer) {
     int first = 0;
     while (first < run_passes_seen(run) && run->passes[first].yields < 0)
@@ -68,7 +68,7 @@ static struct view_drop drop_of(const struct run *run, int pass, int answer) {
     };
 }
 
-// Answers measured out at or before `t_ns - fall`, or declared landed.
+// Answers whose drops have landed: measured out a fall ago, or at or before `landed_ns`.
 static int answers_landed(const struct run_moment *now, const struct scene_options *options) {
     int landed = 0;
     if (now->t_ns >= INT64_MIN + options->fall_ns)
@@ -82,7 +82,7 @@ static void put_drops(struct view *view, const struct run_moment *now,
                       const struct scene_options *options) {
     const struct run *run = now->run;
     view->landed = answers_landed(now, options);
-    enum { MAX_FALLING = VIEW_MAX_DROPS - 1 }; // one place is for the growing drop
+    enum { MAX_FALLING = VIEW_MAX_DROPS - 1 }; // and one that is still growing
     int in_air = now->answers - view->landed;
     if (in_air > MAX_FALLING) {
         view->stream = in_air - MAX_FALLING;

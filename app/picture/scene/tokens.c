@@ -1,6 +1,6 @@
-// Token bytes to something that can be drawn: U+2581 and other white space become
-// visible, control tokens get angle brackets, bytes that are not whole UTF-8 are
-// shown as hex until the byte that completes them has come.
+// How a token's bytes are drawn: U+2581 and other white space become visible signs, control
+// tokens get angle brackets, bytes that are not whole UTF-8 are shown as hex until the byte
+// that completes them has come.
 #include "app/picture/scene/parts.h"
 
 #include "compute/base/figures.h"
@@ -12,7 +12,7 @@
 static const char LEAD[] = SIGN_WORD_SPACE;
 enum { LEAD_BYTES = 3, MAX_SEQUENCE = 4 };
 
-// Appends `n` bytes at `at`, keeping room for an ellipsis; false when cut.
+// Appends `n` bytes at `at`; false: there is no room, and an ellipsis ends the text.
 static bool append(struct view_token *out, size_t *at, const char *s, size_t n) {
     enum { ELLIPSIS_BYTES = 3 };
     if (*at + n + ELLIPSIS_BYTES + 1 > sizeof out->text) {
@@ -42,7 +42,7 @@ static const char *sign_of(uint32_t code) {
     }
 }
 
-// Hex, because `n` bytes are not whole text: "E2 96".
+// "E2 96": bytes that are not whole characters.
 static void put_hex(struct view_token *out, const unsigned char *s, size_t n) {
     out->look = TOKEN_BYTES;
     size_t at = 0;
@@ -77,7 +77,7 @@ static void put_text(struct view_token *out, const unsigned char *s, size_t n) {
     out->look = is_blank ? TOKEN_BLANK : TOKEN_WORD;
 }
 
-// "<s>" to the same in mathematical angle brackets; "</s>" and other ends "end".
+// "<s>" in mathematical angle brackets; "</s>" and other end tokens become "end".
 static void put_control(struct view_token *out, const char *s, size_t n) {
     out->look = TOKEN_CONTROL;
     char name[16] = "";
@@ -92,8 +92,8 @@ static void put_control(struct view_token *out, const char *s, size_t n) {
     snprintf(out->text, sizeof out->text, "\xE2\x9F\xA8%s\xE2\x9F\xA9", shown);
 }
 
-// Joins byte tokens: if token `last` completes a character begun in the tokens
-// before it, it bears the character and they bear a mark of continuation.
+// Joins byte tokens: if token `last` completes a character that began in the tokens before
+// it, it shows the character and they show a mark of continuation.
 static void join_bytes(struct view *view, const struct run *run, int last) {
     unsigned char joined[MAX_SEQUENCE];
     int count = 0;

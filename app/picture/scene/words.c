@@ -1,6 +1,5 @@
-// Every word and number of a frame: captions, stamps, clock labels, read-outs.
-// Each number says where it comes from through the origin stamp; what is not known
-// yet is an em dash, never 0.
+// Every word and number of the stage: captions, stamps, clock labels, read-outs. The origin
+// stamp says where the numbers come from; what is not known yet is an em dash, never 0.
 #include "compute/run/words.h"
 #include "app/picture/scene/parts.h"
 #include "compute/base/num.h"
@@ -91,8 +90,8 @@ static void put_done_caption(struct view *view, const struct run_moment *now) {
              figure_counted(steps, 0, "step").text);
 }
 
-// A step or a still shows an event settled, with words about what has come; a film
-// that happens to hit the boundary says what it said the frame before.
+// A step or a still shows an event with all drops landed, and the caption says what has come.
+// A film that happens to show exactly that moment keeps the caption of the frame before.
 static void put_caption(struct view *view, const struct run_moment *now,
                         const struct scene_options *options) {
     const struct run *run = now->run;
@@ -124,8 +123,8 @@ static void put_headline(struct view *view) {
     snprintf(view->headline, sizeof view->headline, "%s", headlines[view->stage]);
 }
 
-// A prompt that waits for its first measurement: there is no time to speak of yet. The
-// options say so, not the run: a prefix must show what the whole run shows.
+// True for a prompt that waits for its first measurement. The options say so, not the run,
+// since a prefix must show what the whole run shows.
 static bool is_unmeasured(const struct scene_options *options) {
     return options->scale_ns <= 0;
 }
