@@ -744,6 +744,8 @@ static void unknown_keys_and_other_spacing_are_ignored(void **state) {
     assert_non_null(root);
     json_t *inside = json_object_get(root, "tokendrip");
     json_object_set_new(root, "otherData", json_pack("{s:[i,n,{s:s}]}", "x", 1, "y", "]}\"\\"));
+    // Neither a text nor a key further in is the run.
+    json_object_set_new(root, "moreData", json_pack("[s,{s:i}]", "tokendrip", "tokendrip", 1));
     json_object_set_new(inside, "colour", json_string("blue"));
     json_object_set_new(json_object_get(inside, "info"), "mood", json_null());
     json_object_set_new(json_array_get(json_object_get(inside, "passes"), 0), "n", json_real(1.5));
