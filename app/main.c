@@ -11,11 +11,12 @@
 #include "app/window/play.h"
 #include "compute/base/assets.h"
 #include "compute/base/signals.h"
+#include "compute/base/why.h"
 
 #include <poll.h>
 #include <unistd.h>
 
-static int run_command(const struct options *options, char why[256]) {
+static int run_command(const struct options *options, struct why *why) {
     switch (options->command) {
     case COMMAND_PLAY:
         return play_command(options, why);
@@ -59,17 +60,17 @@ static void find_runs(struct options *options) {
 
 int main(int argc, char **argv) {
     struct options options;
-    char why[256] = "";
+    struct why why = {0};
     int code = EXIT_USAGE;
-    if (options_parse(&options, argc, argv, why)) {
+    if (options_parse(&options, argc, argv, &why)) {
         find_runs(&options);
-        code = signals_start(why) ? run_command(&options, why) : EXIT_FAILED;
+        code = signals_start(&why) ? run_command(&options, &why) : EXIT_FAILED;
     }
     if (code == EXIT_FAILED && signals_stop_asked())
         code = EXIT_STOPPED;
     if (!flush_output() && code == EXIT_OK)
         code = EXIT_FAILED;
-    if (code != EXIT_OK && why[0])
-        fprintf(stderr, "tokendrip: %s\n", why);
+    if (code != EXIT_OK && why.text[0])
+        fprintf(stderr, "tokendrip: %s\n", why.text);
     return code;
 }

@@ -1,6 +1,7 @@
 // See describe.h. Token texts pass utf8_printable on their way to a terminal, so
 // that no model can move its cursor.
 #include "app/command/describe.h"
+#include "compute/base/why.h"
 
 #include "app/command/footage.h"
 #include "app/lesson/load/load.h"
@@ -236,13 +237,13 @@ void describe_run(FILE *out, const struct lesson *lesson, const struct run *run)
     print_totals(out, run);
 }
 
-int describe_command(const struct options *options, char why[256]) {
+int describe_command(const struct options *options, struct why *why) {
     struct run *run = NULL;
     struct lesson *lesson = NULL;
     bool is_needed;
     if (!footage_lesson(&lesson, &is_needed, options, why) && is_needed)
         return EXIT_FAILED; // without the program's own lesson the walk is still whole
-    why[0] = '\0';
+    why->text[0] = '\0';
     struct progress progress = progress_start(options->is_quiet);
     bool ok = source_run(&run, NULL, &options->request, &progress, why);
     progress_clear(&progress);

@@ -4,6 +4,8 @@
 #ifndef APP_COMMAND_DESCRIBE_H
 #define APP_COMMAND_DESCRIBE_H
 
+#include "compute/base/why.h"
+
 #include "app/lesson/lesson.h"
 #include "app/options/options.h"
 #include "compute/run/run.h"
@@ -25,6 +27,6 @@ void describe_run(FILE *out, const struct lesson *lesson, const struct run *run)
 void describe_step(FILE *out, const struct lesson *lesson, const struct run *run, int event);
 
 // Returns the exit code; `why` is "" or the one line to print.
-int describe_command(const struct options *options, char why[256]);
+int describe_command(const struct options *options, struct why *why);
 
 #endif

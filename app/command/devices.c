@@ -1,6 +1,7 @@
 // See devices.h. One line per device. A device that cannot be used gets its reason on the
 // same line, so that nobody has to guess why it is missing.
 #include "app/command/devices.h"
+#include "compute/base/why.h"
 
 #include "app/options/options.h"
 #include "compute/backend/load.h"
@@ -19,15 +20,16 @@ static void print_cards(char *lines) {
 }
 
 int devices_command(void) {
-    char lines[4096] = "", why[256] = "", refusal[300];
+    char lines[4096] = "", refusal[300];
+    struct why why = {0};
     backend_cpu.describe(lines, sizeof lines);
     print_device(backend_cpu.name, lines);
-    const struct backend *cuda = backend_load_cuda(why);
+    const struct backend *cuda = backend_load_cuda(&why);
     if (cuda) {
         cuda->describe(lines, sizeof lines);
         print_cards(lines);
     } else {
-        snprintf(refusal, sizeof refusal, "cannot be used: %s", why);
+        snprintf(refusal, sizeof refusal, "cannot be used: %s", why.text);
         print_device("cuda", refusal);
     }
     return EXIT_OK;

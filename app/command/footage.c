@@ -9,7 +9,7 @@
 #include <string.h>
 
 bool footage_lesson(struct lesson **out, bool *is_needed, const struct options *options,
-                    char why[256]) {
+                    struct why *why) {
     *out = NULL;
     *is_needed = options->lesson_path || strcmp(options->language, "en") != 0;
     return options->lesson_path ? lesson_load(out, options->lesson_path, why)
@@ -19,19 +19,19 @@ bool footage_lesson(struct lesson **out, bool *is_needed, const struct options *
 // Measures what a page of Lab needs, one after another. What cannot be measured says so in
 // the picture.
 static bool measure_page(struct labwork *work, struct source *source, const struct options *options,
-                         char *why) {
+                         struct why *why) {
     unsigned wants = labwork_wants(options->page ? options->page - 1 : 0);
-    char failure[256];
+    struct why failure;
     for (labwork_start(work, source, &options->request, wants); work->doing;
          labwork_start(work, source, &options->request, wants)) {
-        if (!source_wait(source, "Lab", failure) && signals_stop_asked())
-            return why_set(why, "%s", failure);
+        if (!source_wait(source, "Lab", &failure) && signals_stop_asked())
+            return why_set(why, "%s", failure.text);
         labwork_poll(work, source);
     }
     return true;
 }
 
-static bool measure_lab(struct footage *out, const struct options *options, char *why) {
+static bool measure_lab(struct footage *out, const struct options *options, struct why *why) {
     struct source source;
     struct measure_result result = {0};
     struct progress progress = progress_start(options->is_quiet);
@@ -55,7 +55,7 @@ static bool measure_lab(struct footage *out, const struct options *options, char
     return ok;
 }
 
-static bool open_run(struct footage *out, const struct options *options, char *why) {
+static bool open_run(struct footage *out, const struct options *options, struct why *why) {
     const struct run_request *request = &options->request;
     bool is_lab = options->mode == MODE_LAB;
     if (is_lab && !request->run_path && request->clock == CLOCK_MEASURED)
@@ -69,7 +69,7 @@ static bool open_run(struct footage *out, const struct options *options, char *w
     return ok;
 }
 
-bool footage_open(struct footage *out, const struct options *options, char why[256]) {
+bool footage_open(struct footage *out, const struct options *options, struct why *why) {
     bool is_needed;
     *out = (struct footage){0};
     bool ok =

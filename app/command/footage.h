@@ -3,6 +3,8 @@
 #ifndef APP_COMMAND_FOOTAGE_H
 #define APP_COMMAND_FOOTAGE_H
 
+#include "compute/base/why.h"
+
 #include "app/lesson/lesson.h"
 #include "app/options/options.h"
 #include "app/runs/labwork.h"
@@ -15,12 +17,12 @@ struct footage {
 };
 
 // Opens what the options ask for, with progress on a terminal. Owner: footage_close.
-bool footage_open(struct footage *out, const struct options *options, char why[256]);
+bool footage_open(struct footage *out, const struct options *options, struct why *why);
 void footage_close(struct footage *footage); // a zeroed one is fine
 
 // Opens the lesson of --lesson or --lang. False: *out is NULL; `why` names the fault in the
 // file, or the languages that exist. *is_needed: the user asked for that lesson.
 bool footage_lesson(struct lesson **out, bool *is_needed, const struct options *options,
-                    char why[256]);
+                    struct why *why);
 
 #endif

@@ -1,6 +1,7 @@
 // See inspect.h. Lists only: gguf.c checks the file and makes its texts printable. Long lists
 // are cut and end with the number of lines left out.
 #include "app/command/inspect.h"
+#include "compute/base/why.h"
 
 #include "compute/base/figures.h"
 #include "compute/base/utf8.h"
@@ -50,7 +51,7 @@ static void print_tensors(const struct gguf *gguf) {
 }
 
 // Whether the tokenizer and the weights are of a kind this program runs.
-static bool is_runnable(struct gguf **gguf, struct model **model, char *why) {
+static bool is_runnable(struct gguf **gguf, struct model **model, struct why *why) {
     struct tokenizer *tokenizer = NULL;
     bool ok = tokenizer_open(&tokenizer, *gguf, why);
     tokenizer_close(tokenizer);
@@ -62,9 +63,9 @@ static bool is_runnable(struct gguf **gguf, struct model **model, char *why) {
 
 static void print_verdict(struct gguf **gguf) {
     struct model *model = NULL;
-    char why[256] = "";
-    if (!is_runnable(gguf, &model, why)) {
-        printf("\ntokendrip cannot run it: %s\n", why);
+    struct why why = {0};
+    if (!is_runnable(gguf, &model, &why)) {
+        printf("\ntokendrip cannot run it: %s\n", why.text);
         return;
     }
     const struct model_shape *shape = &model->shape;
@@ -76,7 +77,7 @@ static void print_verdict(struct gguf **gguf) {
     model_close(model);
 }
 
-int inspect_command(const struct options *options, char why[256]) {
+int inspect_command(const struct options *options, struct why *why) {
     struct gguf *gguf = NULL;
     if (!gguf_open(&gguf, options->operand, why))
         return EXIT_FAILED;

@@ -2,9 +2,11 @@
 #ifndef APP_COMMAND_INSPECT_H
 #define APP_COMMAND_INSPECT_H
 
+#include "compute/base/why.h"
+
 #include "app/options/options.h"
 
 // Returns the exit code; `why` is "" or the one line to print.
-int inspect_command(const struct options *options, char why[256]);
+int inspect_command(const struct options *options, struct why *why);
 
 #endif

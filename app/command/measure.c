@@ -289,7 +289,7 @@ static bool print_csv(FILE *out, const struct measured *measured) {
 // Prints into memory, then to a part file that is renamed: `path` ends up whole or untouched.
 // "-" is standard output.
 static bool write_whole(const char *path, print_fn *print, const struct measured *measured,
-                        char *why) {
+                        struct why *why) {
     if (strcmp(path, "-") == 0)
         return print(stdout, measured) || why_set(why, "no memory for the figures.");
     char *text = NULL;
@@ -314,17 +314,18 @@ static bool is_stdout(const char *path) {
     return path && strcmp(path, "-") == 0;
 }
 
-static bool check_target(const char *path, char *why) {
+static bool check_target(const char *path, struct why *why) {
     return !path || is_stdout(path) || partfile_check_target(path, true, why);
 }
 
-static bool save(const char *path, const struct measured *measured, char *why) {
+static bool save(const char *path, const struct measured *measured, struct why *why) {
     struct runfile_extras extras = {.sweep = measured->sweep,
                                     .roofline = measured->result.roofline};
     return runfile_save(path, measured->result.shown, &extras, why);
 }
 
-static bool write_files(const struct options *options, const struct measured *measured, char *why) {
+static bool write_files(const struct options *options, const struct measured *measured,
+                        struct why *why) {
     if (options->json_path && !write_whole(options->json_path, measure_print_json, measured, why))
         return false;
     if (options->csv_path && !write_whole(options->csv_path, print_csv, measured, why))
@@ -349,7 +350,7 @@ static bool wants_words_only(const struct options *options) {
 }
 
 static bool measure_on(struct measured *out, struct source *source, const struct options *options,
-                       char *why) {
+                       struct why *why) {
     bool words_only = wants_words_only(options);
     struct engine_request request =
         source_request(source, &options->request, words_only ? 1 : SOURCE_MEASURE_REPEATS);
@@ -360,7 +361,7 @@ static bool measure_on(struct measured *out, struct source *source, const struct
            measure_sweep(&out->sweep, source, options->request.repeats, why);
 }
 
-static bool measure_all(struct measured *out, const struct options *options, char *why) {
+static bool measure_all(struct measured *out, const struct options *options, struct why *why) {
     struct source source;
     struct progress progress = progress_start(options->is_quiet);
     bool ok = source_open(&source, &options->request, BACKEND_MARKS_ALL, &progress, why) &&
@@ -372,7 +373,7 @@ static bool measure_all(struct measured *out, const struct options *options, cha
     return ok;
 }
 
-int measure_command(const struct options *options, char why[256]) {
+int measure_command(const struct options *options, struct why *why) {
     struct measured measured = {0};
     bool ok = check_target(options->json_path, why) && check_target(options->csv_path, why) &&
               check_target(options->save_path, why) && measure_all(&measured, options, why) &&

@@ -4,6 +4,8 @@
 #ifndef APP_COMMAND_MEASURE_H
 #define APP_COMMAND_MEASURE_H
 
+#include "compute/base/why.h"
+
 #include "app/command/overhead.h"
 #include "app/options/options.h"
 #include "compute/analysis/sweep.h"
@@ -35,6 +37,6 @@ void measure_print_csv(FILE *out, const struct measured *measured);
 void measure_print_answer(FILE *out, const struct run *run);
 
 // Returns the exit code; `why` is "" or the one line to print.
-int measure_command(const struct options *options, char why[256]);
+int measure_command(const struct options *options, struct why *why);
 
 #endif

@@ -12,7 +12,7 @@ static double ms_of(double ns) {
 
 // --- Measuring ---
 
-bool measure_sweep(struct sweep *out, struct source *source, int repeats, char why[256]) {
+bool measure_sweep(struct sweep *out, struct source *source, int repeats, struct why *why) {
     // The step at the longest length needs a place of its own in the context.
     int room = engine_context(source->engine) - 1;
     int longest = min_int(room, max_int(source->prompt.count, MEASURE_SWEEP_LONGEST));

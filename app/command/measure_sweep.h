@@ -4,6 +4,8 @@
 #ifndef APP_COMMAND_MEASURE_SWEEP_H
 #define APP_COMMAND_MEASURE_SWEEP_H
 
+#include "compute/base/why.h"
+
 #include "app/runs/source.h"
 #include "compute/analysis/sweep.h"
 #include "compute/run/run.h"
@@ -18,7 +20,7 @@ enum {
 
 // Measures and waits; `repeats` 0 = MEASURE_SWEEP_REPEATS. False: the device failed, or the
 // user asked to stop.
-bool measure_sweep(struct sweep *out, struct source *source, int repeats, char why[256]);
+bool measure_sweep(struct sweep *out, struct source *source, int repeats, struct why *why);
 
 // For people.
 void measure_sweep_print(FILE *out, const struct sweep *sweep);

@@ -47,7 +47,7 @@ void overhead_sum_up(struct overhead *out, int64_t steps_ns[OVERHEAD_KINDS][OVER
 
 // --- Measuring ---
 
-static bool measure_turn(int64_t *step_ns, struct source *source, char *why) {
+static bool measure_turn(int64_t *step_ns, struct source *source, struct why *why) {
     struct sweep sweep;
     // A step needs a place behind the prompt.
     int room = engine_context(source->engine) - 1;
@@ -70,7 +70,7 @@ static bool measure_turn(int64_t *step_ns, struct source *source, char *why) {
 // Forward and back in turn, so that none is always the first. The turn before all others
 // warms up and is left out.
 static bool take_turns(struct overhead *out, struct source sources[OVERHEAD_KINDS],
-                       struct progress *progress, char *why) {
+                       struct progress *progress, struct why *why) {
     int64_t steps_ns[OVERHEAD_KINDS][OVERHEAD_TURNS], unused_ns;
     struct run_info info;
     for (int turn = -1; turn < OVERHEAD_TURNS; turn++) {
@@ -88,7 +88,7 @@ static bool take_turns(struct overhead *out, struct source sources[OVERHEAD_KIND
 }
 
 bool overhead_measure(struct overhead *out, const struct run_request *request,
-                      struct progress *progress, char why[256]) {
+                      struct progress *progress, struct why *why) {
     struct source sources[OVERHEAD_KINDS] = {{0}};
     *out = (struct overhead){0};
     bool ok = true;

@@ -5,6 +5,8 @@
 #ifndef APP_COMMAND_OVERHEAD_H
 #define APP_COMMAND_OVERHEAD_H
 
+#include "compute/base/why.h"
+
 #include "app/runs/request.h"
 #include "compute/analysis/spread.h"
 
@@ -31,7 +33,7 @@ void overhead_sum_up(struct overhead *out, int64_t steps_ns[OVERHEAD_KINDS][OVER
 
 // Opens the model three times and measures. False: one line.
 bool overhead_measure(struct overhead *out, const struct run_request *request,
-                      struct progress *progress, char why[256]);
+                      struct progress *progress, struct why *why);
 
 void overhead_print(FILE *out, const struct overhead *overhead);
 

@@ -23,7 +23,7 @@ static bool is_gif(const char *path) {
     return sink_has_ending(path, ".gif");
 }
 
-bool record_plan_picture(struct record_plan *out, const struct options *options, char why[256]) {
+bool record_plan_picture(struct record_plan *out, const struct options *options, struct why *why) {
     const char *path = options->operand;
     *out = (struct record_plan){
         .kind = sink_wants_stills(path)         ? RECORD_STILLS
@@ -74,7 +74,7 @@ static bool plan_film(struct record_plan *plan, const struct options *options, i
 }
 
 static bool plan_stills(struct record_plan *plan, const struct options *options,
-                        const struct run *run, char *why) {
+                        const struct run *run, struct why *why) {
     for (int event = 0; event < run_events(run); event++) {
         int64_t at_ns = screen_ns_of(plan, run_event_ns(run, event));
         if (at_ns < options->from_ns)
@@ -88,7 +88,7 @@ static bool plan_stills(struct record_plan *plan, const struct options *options,
 }
 
 bool record_plan_moments(struct record_plan *plan, const struct options *options,
-                         const struct run *run, char why[256]) {
+                         const struct run *run, struct why *why) {
     int64_t end_ns = run_end_ns(run);
     plan->rate = options->rate.num > 0 ? options->rate : playhead_rate_for(end_ns);
     plan->first_ns = -playhead_run_ns(plan->rate, PLAYHEAD_LEAD_SCREEN_NS);
@@ -147,8 +147,8 @@ struct recording {
 };
 
 static void close_all(struct recording *recording) {
-    char ignored[256];
-    sink_close(recording->sink, false, ignored);
+    struct why ignored;
+    sink_close(recording->sink, false, &ignored);
     surface_destroy(recording->surface);
     text_destroy(recording->text);
     footage_close(&recording->footage);
@@ -161,7 +161,8 @@ static bool has_own_steps(const struct recording *recording) {
     return lesson && !lesson_follows_run(lesson, recording->stage.place.chapter);
 }
 
-static bool check_chapter(struct recording *recording, const struct options *options, char *why) {
+static bool check_chapter(struct recording *recording, const struct options *options,
+                          struct why *why) {
     const struct lesson *lesson = recording->footage.lesson;
     if (!lesson)
         return true;
@@ -172,7 +173,7 @@ static bool check_chapter(struct recording *recording, const struct options *opt
 }
 
 // Opens all that can fail: the cheapest first, the run, which may be measured, last.
-static bool open_all(struct recording *recording, const struct options *options, char *why) {
+static bool open_all(struct recording *recording, const struct options *options, struct why *why) {
     struct record_plan *plan = &recording->plan;
     if (!record_plan_picture(plan, options, why))
         return false;
@@ -263,7 +264,7 @@ static void draw_moment(struct recording *recording, int64_t t_ns) {
     recording->has_drawn = true;
 }
 
-static bool put_frame(struct recording *recording, const char *name, char *why) {
+static bool put_frame(struct recording *recording, const char *name, struct why *why) {
     struct sink_frame frame = {.index = recording->frames, .name = name};
     frame.bgra = surface_pixels(recording->surface, &frame.pitch_bytes);
     if (!sink_put(recording->sink, &frame, why))
@@ -273,7 +274,7 @@ static bool put_frame(struct recording *recording, const char *name, char *why) 
 }
 
 // Frame `n` of the plan: here the three kinds differ.
-static bool record_frame(struct recording *recording, int64_t n, char *why) {
+static bool record_frame(struct recording *recording, int64_t n, struct why *why) {
     const struct record_plan *plan = &recording->plan;
     const struct run *run = recording->footage.run;
     struct stage_state *stage = &recording->stage;
@@ -295,7 +296,7 @@ static bool record_frame(struct recording *recording, int64_t n, char *why) {
 }
 
 // True also when it was asked to stop early; false: a frame failed.
-static bool record_frames(struct recording *recording, bool quiet, char *why) {
+static bool record_frames(struct recording *recording, bool quiet, struct why *why) {
     struct progress progress = progress_start(quiet);
     int64_t count = recording->plan.frame_count;
     int64_t percent = -1;
@@ -333,7 +334,8 @@ static void say_saved(const struct recording *recording, const struct options *o
 }
 
 // Closes the sink in every case and keeps what was written, if anything was.
-static bool finish(struct recording *recording, const struct options *options, bool ok, char *why) {
+static bool finish(struct recording *recording, const struct options *options, bool ok,
+                   struct why *why) {
     struct sink *sink = recording->sink;
     recording->sink = NULL;
     if (ok && recording->frames == 0) {
@@ -347,7 +349,7 @@ static bool finish(struct recording *recording, const struct options *options, b
     return true;
 }
 
-int record_command(const struct options *options, char why[256]) {
+int record_command(const struct options *options, struct why *why) {
     struct recording recording = {0};
     bool ok = open_all(&recording, options, why);
     if (ok) {

@@ -5,6 +5,8 @@
 #ifndef APP_COMMAND_RECORD_H
 #define APP_COMMAND_RECORD_H
 
+#include "compute/base/why.h"
+
 #include "app/options/options.h"
 #include "compute/run/run.h"
 
@@ -27,16 +29,16 @@ struct record_plan {
 };
 
 // Kind, size and frame rate, which need no run. False: the picture is too small.
-bool record_plan_picture(struct record_plan *out, const struct options *options, char why[256]);
+bool record_plan_picture(struct record_plan *out, const struct options *options, struct why *why);
 
 // Adds which moments. False: --from lies past the end, or no event lies within the cut.
 bool record_plan_moments(struct record_plan *plan, const struct options *options,
-                         const struct run *run, char why[256]);
+                         const struct run *run, struct why *why);
 
 // The file name of an event's still, without ending: "prompt", "prefill", "token-2 par".
 void record_still_name(char *out, size_t bytes, const struct run *run, int event);
 
 // Returns the exit code; `why` is "" or the one line to print.
-int record_command(const struct options *options, char why[256]);
+int record_command(const struct options *options, struct why *why);
 
 #endif

@@ -1,6 +1,7 @@
 // See version.h. Library versions are asked for at run time: those are the ones that draw
 // and encode.
 #include "app/command/version.h"
+#include "compute/base/why.h"
 
 #include "app/options/options.h"
 #include "compute/backend/load.h"
@@ -22,8 +23,8 @@ int version_command(void) {
     printf("tokendrip %s\n", TOKENDRIP_VERSION);
     printf("SDL %d.%d.%d, SDL_ttf %d.%d.%d\n", sdl.major, sdl.minor, sdl.patch, ttf->major,
            ttf->minor, ttf->patch);
-    char why[256];
-    bool has_cuda = backend_load_cuda(why) != NULL;
+    struct why why;
+    bool has_cuda = backend_load_cuda(&why) != NULL;
     printf("measures on: cpu%s (see tokendrip devices)\n", has_cuda ? ", cuda" : "");
     printf("records:\n%s\n", formats);
     return EXIT_OK;

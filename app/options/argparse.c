@@ -342,7 +342,7 @@ static void keep_nearer(const char *text, size_t length, const char *name, const
 }
 
 static bool refuse_option(const struct argparse_table *table, const char *name, size_t length,
-                          char *why) {
+                          struct why *why) {
     const char *best = NULL;
     int distance = length < 5 ? 2 : 4, shown = length > 60 ? 60 : (int)length;
     for (int i = 0; i < table->row_count; i++)
@@ -370,7 +370,7 @@ static void list_commands(char *out, size_t bytes, const struct argparse_table *
     }
 }
 
-int argparse_command(const struct argparse_table *table, const char *name, char why[256]) {
+int argparse_command(const struct argparse_table *table, const char *name, struct why *why) {
     const char *best = NULL;
     char all[100] = "";
     int distance = 4;
@@ -389,7 +389,7 @@ int argparse_command(const struct argparse_table *table, const char *name, char 
 
 // --- Parsing ---
 
-static bool take_value(struct argparse *args, int row, const char *value, char *why) {
+static bool take_value(struct argparse *args, int row, const char *value, struct why *why) {
     const struct option_row *at = &args->table->rows[row];
     char allowed[ALLOWED_BYTES];
     args->given[row] = true;
@@ -418,7 +418,7 @@ static bool take_flag(struct argparse *args, int row, const char *name, size_t l
 
 // `text` is an option, `next` the argument after it or NULL. *uses_next: it was the value.
 static bool take_option(struct argparse *args, const char *text, const char *next, bool *uses_next,
-                        char *why) {
+                        struct why *why) {
     const char *name = text + 2, *equals = strchr(name, '=');
     size_t length = equals ? (size_t)(equals - name) : strlen(name);
     int row = find_row(args->table, name, length);
@@ -444,7 +444,7 @@ static bool take_option(struct argparse *args, const char *text, const char *nex
 }
 
 // The first word is the command, those after it are operands.
-static bool take_word(struct argparse *args, const char *text, char *why) {
+static bool take_word(struct argparse *args, const char *text, struct why *why) {
     if (args->command < 0) {
         args->command = argparse_command(args->table, text, why);
         return args->command >= 0;
@@ -456,7 +456,7 @@ static bool take_word(struct argparse *args, const char *text, char *why) {
 }
 
 bool argparse_read(struct argparse *out, const struct argparse_table *table, void *fields, int argc,
-                   char **argv, char why[256]) {
+                   char **argv, struct why *why) {
     bool only_words = false;
     *out = (struct argparse){.table = table, .fields = fields, .command = -1};
     for (int i = 1; i < argc; i++) {
@@ -484,7 +484,7 @@ bool argparse_read(struct argparse *out, const struct argparse_table *table, voi
 
 // --- Checks ---
 
-static bool check_takers(const struct argparse *args, int command, char *why) {
+static bool check_takers(const struct argparse *args, int command, struct why *why) {
     const struct argparse_table *table = args->table;
     for (int i = 0; i < table->row_count; i++) {
         if (!args->given[i] || table->rows[i].commands & 1u << command)
@@ -502,7 +502,7 @@ static bool check_takers(const struct argparse *args, int command, char *why) {
     return true;
 }
 
-static bool check_operands(const struct argparse *args, int command, char *why) {
+static bool check_operands(const struct argparse *args, int command, struct why *why) {
     const struct argparse_command *at = &args->table->commands[command];
     const char *program = args->table->program;
     bool wants_one = at->operand != NULL;
@@ -518,7 +518,7 @@ static bool check_operands(const struct argparse *args, int command, char *why) 
     return true;
 }
 
-bool argparse_check(const struct argparse *args, int command, char why[256]) {
+bool argparse_check(const struct argparse *args, int command, struct why *why) {
     return check_takers(args, command, why) && check_operands(args, command, why);
 }
 

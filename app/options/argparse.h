@@ -4,6 +4,8 @@
 #ifndef APP_OPTIONS_ARGPARSE_H
 #define APP_OPTIONS_ARGPARSE_H
 
+#include "compute/base/why.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -66,13 +68,13 @@ struct argparse {
 // Fills `out` and the fields. Fields of options that are not given stay as they are; texts
 // point into argv. False with `why`: an unknown name, or a value that its row refuses.
 bool argparse_read(struct argparse *out, const struct argparse_table *table, void *fields, int argc,
-                   char **argv, char why[256]);
+                   char **argv, struct why *why);
 
 // True if `command` takes all options given, and the right number of operands.
-bool argparse_check(const struct argparse *args, int command, char why[256]);
+bool argparse_check(const struct argparse *args, int command, struct why *why);
 
 // Index of a command, or -1 with a suggestion in `why`.
-int argparse_command(const struct argparse_table *table, const char *name, char why[256]);
+int argparse_command(const struct argparse_table *table, const char *name, struct why *why);
 
 // The row of an option that exists.
 const struct option_row *argparse_row(const struct argparse_table *table, const char *name);

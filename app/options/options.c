@@ -167,7 +167,7 @@ static const char *measuring_option(const struct argparse *args, bool with_lengt
 }
 
 // --run and the lesson clock bring their own model, prompt and answer.
-static bool check_sources(const struct argparse *args, struct options *options, char *why) {
+static bool check_sources(const struct argparse *args, struct options *options, struct why *why) {
     bool is_play = options->command == COMMAND_PLAY;
     const char *any = measuring_option(args, true), *strict = measuring_option(args, false);
     options->is_clock_given = argparse_given(args, "clock") || argparse_given(args, "schedule") ||
@@ -208,7 +208,8 @@ static void choose_mode(const struct argparse *args, struct options *options) {
 }
 
 // The window can swap modes while it runs (key Tab); a film cannot.
-static bool check_mode(const struct argparse *args, const struct options *options, char *why) {
+static bool check_mode(const struct argparse *args, const struct options *options,
+                       struct why *why) {
     for (int i = 0; options->command == COMMAND_RECORD && i < MODE_OPTIONS; i++) {
         enum mode_choice mode = mode_options[i].mode;
         // Lab takes its words from the lesson, too.
@@ -227,7 +228,8 @@ static bool is_stdout(const char *path) {
     return path && strcmp(path, "-") == 0;
 }
 
-static bool check_pairs(const struct argparse *args, const struct options *options, char *why) {
+static bool check_pairs(const struct argparse *args, const struct options *options,
+                        struct why *why) {
     static const struct {
         const char *name, *other, *why;
     } pairs[] = {
@@ -253,7 +255,7 @@ static bool check_pairs(const struct argparse *args, const struct options *optio
     return true;
 }
 
-static bool finish(const struct argparse *args, struct options *options, char *why) {
+static bool finish(const struct argparse *args, struct options *options, struct why *why) {
     options->operand = args->operands[0];
     options->is_theme_given = argparse_given(args, "theme");
     if (options->is_projector && !options->is_theme_given)
@@ -264,7 +266,7 @@ static bool finish(const struct argparse *args, struct options *options, char *w
            check_mode(args, options, why) && check_pairs(args, options, why);
 }
 
-bool options_parse(struct options *out, int argc, char **argv, char why[256]) {
+bool options_parse(struct options *out, int argc, char **argv, struct why *why) {
     *out = (struct options){
         .command = COMMAND_PLAY,
         .request = {.device = "auto", .seed = 1, .top_p_unit = 1.0f, .schedule = "module-7"},

@@ -4,6 +4,8 @@
 #ifndef APP_OPTIONS_OPTIONS_H
 #define APP_OPTIONS_OPTIONS_H
 
+#include "compute/base/why.h"
+
 #include "app/options/argparse.h"
 #include "app/runs/request.h"
 #include "app/state/choices.h"
@@ -80,7 +82,7 @@ struct options {
 
 // Parses argv; texts in `out` point into it. False with `why` (one line: what was wrong, what
 // to do): exit with EXIT_USAGE.
-bool options_parse(struct options *out, int argc, char **argv, char why[256]);
+bool options_parse(struct options *out, int argc, char **argv, struct why *why);
 
 // Prints the --help of a command (COMMAND_HELP: of the program, with the window's most used
 // options). Fits 80 x 40.

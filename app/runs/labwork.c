@@ -23,7 +23,7 @@ static void put_kept(struct labwork *work, struct run *run, const char *name) {
     snprintf(work->kept_name, sizeof work->kept_name, "%s", name);
 }
 
-bool labwork_load_kept(struct labwork *work, const char *path, char why[256]) {
+bool labwork_load_kept(struct labwork *work, const char *path, struct why *why) {
     struct run *run = NULL;
     if (!runfile_load(&run, NULL, path, why))
         return false;
@@ -36,7 +36,7 @@ bool labwork_load_kept(struct labwork *work, const char *path, char why[256]) {
     return true;
 }
 
-bool labwork_keep(struct labwork *work, const struct run *run, char why[256]) {
+bool labwork_keep(struct labwork *work, const struct run *run, struct why *why) {
     struct run *copy = NULL;
     if (run->state != RUN_COMPLETE)
         return why_set(why, "only a finished run can be kept");
@@ -70,7 +70,7 @@ static int longest_prompt(const struct source *source) {
 
 // Starts the same answer again: for the device's rates, or without a KV cache.
 static bool start_answer(struct source *source, const struct run_request *request, unsigned bit,
-                         char *why) {
+                         struct why *why) {
     bool is_roofline = bit == LABWORK_ROOFLINE;
     struct engine_request wanted =
         source_request(source, request, is_roofline ? MEASURE_MIN_REPEATS : UNCACHED_REPEATS);
@@ -98,8 +98,8 @@ void labwork_start(struct labwork *work, struct source *source, const struct run
         if (order[i] == LABWORK_SWEEP)
             work->longest = longest_prompt(source);
         bool ok = order[i] == LABWORK_SWEEP
-                      ? source_start_sweep(source, work->longest, SWEEP_REPEATS, work->trouble)
-                      : start_answer(source, request, order[i], work->trouble);
+                      ? source_start_sweep(source, work->longest, SWEEP_REPEATS, &work->trouble)
+                      : start_answer(source, request, order[i], &work->trouble);
         if (ok)
             work->doing = order[i];
         else
@@ -136,7 +136,7 @@ bool labwork_poll(struct labwork *work, struct source *source) {
     if (work->doing == LABWORK_SWEEP)
         engine_sweep_points(source->engine, &work->sweep);
     if (status.stage == ENGINE_FAILED) {
-        snprintf(work->trouble, sizeof work->trouble, "%s", status.why);
+        why_set(&work->trouble, "%s", status.why.text);
         work->given_up |= work->doing;
     } else if (status.stage != ENGINE_DONE) {
         return has_moved;
@@ -170,7 +170,7 @@ struct at_hand labwork_at_hand(const struct labwork *work, const struct run *run
         .sweep = &work->sweep,
         .is_sweeping = has_clock && has_engine && is_open,
         .longest_sweep = work->longest,
-        .trouble = work->trouble[0] ? work->trouble : NULL,
+        .trouble = work->trouble.text[0] ? work->trouble.text : NULL,
         .roofline = has_roofline ? &work->roofline : NULL,
         .uncached = has_clock ? work->uncached : NULL,
         .kept = work->kept,

@@ -5,6 +5,8 @@
 #ifndef APP_RUNS_LABWORK_H
 #define APP_RUNS_LABWORK_H
 
+#include "compute/base/why.h"
+
 #include "app/runs/source.h"
 #include "app/state/at_hand.h"
 #include "compute/analysis/sweep.h"
@@ -28,14 +30,14 @@ struct labwork {
     unsigned doing;    // LABWORK_ bit of what the engine measures now, 0 = nothing
     unsigned given_up; // what failed; `trouble` says why
     int done, total;   // of it
-    char trouble[256];
+    struct why trouble;
 };
 
 void labwork_clear(struct labwork *work); // frees; a zeroed one is fine
 
 // A run to compare with: of a file, or a copy of the one on screen.
-bool labwork_load_kept(struct labwork *work, const char *path, char why[256]);
-bool labwork_keep(struct labwork *work, const struct run *run, char why[256]);
+bool labwork_load_kept(struct labwork *work, const char *path, struct why *why);
+bool labwork_keep(struct labwork *work, const struct run *run, struct why *why);
 
 // Takes the sweep and the rates that a run file holds beside its run, if any.
 void labwork_take(struct labwork *work, const struct runfile_extras *extras);

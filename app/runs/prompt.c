@@ -13,7 +13,7 @@
 // --- Texts ---
 
 // The whole of a text file, NUL-terminated. Owner: the caller, free().
-static char *read_text(const char *path, size_t *bytes, char *why) {
+static char *read_text(const char *path, size_t *bytes, struct why *why) {
     bool is_stdin = strcmp(path, "-") == 0;
     FILE *file = is_stdin ? stdin : fopen(path, "rb");
     char *text = malloc(TOKENIZER_MAX_TEXT_BYTES + 2);
@@ -73,7 +73,7 @@ static size_t join_lines(char *text) {
 // --- Ids ---
 
 static bool encode(struct prompt *out, const struct tokenizer *tokenizer, const char *text,
-                   size_t bytes, bool with_bos, char *why) {
+                   size_t bytes, bool with_bos, struct why *why) {
     size_t capacity = tokenizer_encode_bound(bytes);
     out->ids = malloc((capacity ? capacity : 1) * sizeof out->ids[0]);
     if (!out->ids)
@@ -91,7 +91,7 @@ void prompt_clear(struct prompt *prompt) {
 }
 
 bool prompt_from_text(struct prompt *out, const struct tokenizer *tokenizer, const char *text,
-                      size_t bytes, char why[256]) {
+                      size_t bytes, struct why *why) {
     *out = (struct prompt){0};
     if (bytes > TOKENIZER_MAX_TEXT_BYTES)
         return why_set(why, "the prompt is longer than %d bytes. Take a shorter text.",
@@ -139,7 +139,7 @@ static void join_parts(struct prompt *out, const struct parts *parts, bool has_b
 }
 
 bool prompt_build(struct prompt *out, const struct tokenizer *tokenizer, int tokens,
-                  const char *policy, char why[256]) {
+                  const char *policy, struct why *why) {
     bool has_bos = tokenizer_adds_bos(tokenizer);
     struct parts parts = {0};
     bool ok = false;
@@ -173,7 +173,7 @@ out:
 }
 
 bool prompt_of_length(struct prompt *out, const struct tokenizer *tokenizer, int tokens,
-                      char why[256]) {
+                      struct why *why) {
     char path[ASSETS_PATH_BYTES];
     size_t bytes = 0;
     if (!assets_find(path, "model/policy.txt", why))
@@ -185,7 +185,7 @@ bool prompt_of_length(struct prompt *out, const struct tokenizer *tokenizer, int
 }
 
 // --prompt-tokens together with a given prompt must agree with it.
-static bool check_count(struct prompt *prompt, int tokens, char *why) {
+static bool check_count(struct prompt *prompt, int tokens, struct why *why) {
     int count = prompt->count;
     if (tokens == 0 || tokens == count)
         return true;
@@ -197,7 +197,7 @@ static bool check_count(struct prompt *prompt, int tokens, char *why) {
 }
 
 bool prompt_from_request(struct prompt *out, const struct tokenizer *tokenizer,
-                         const struct run_request *request, char why[256]) {
+                         const struct run_request *request, struct why *why) {
     if (request->prompt)
         return prompt_from_text(out, tokenizer, request->prompt, strlen(request->prompt), why) &&
                check_count(out, request->prompt_tokens, why);

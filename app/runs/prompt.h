@@ -4,6 +4,8 @@
 #ifndef APP_RUNS_PROMPT_H
 #define APP_RUNS_PROMPT_H
 
+#include "compute/base/why.h"
+
 #include "app/runs/request.h"
 #include "compute/model/tokenizer.h"
 
@@ -22,21 +24,21 @@ struct prompt {
 // What the request asks for. Reads its prompt file and, for a built prompt, the asset
 // model/policy.txt. Owner: prompt_clear.
 bool prompt_from_request(struct prompt *out, const struct tokenizer *tokenizer,
-                         const struct run_request *request, char why[256]);
+                         const struct run_request *request, struct why *why);
 
 // The ids of a text, begin token included where the model has one.
 bool prompt_from_text(struct prompt *out, const struct tokenizer *tokenizer, const char *text,
-                      size_t bytes, char why[256]);
+                      size_t bytes, struct why *why);
 
 // Exactly `tokens` >= 1 ids, with the asset model/policy.txt.
 bool prompt_of_length(struct prompt *out, const struct tokenizer *tokenizer, int tokens,
-                      char why[256]);
+                      struct why *why);
 
 // The same with the policy as text: its lines are trimmed and joined by one space, cut at the
 // front, and repeated if too short. Prompts no longer than the default one are its begin token
 // and its last tokens.
 bool prompt_build(struct prompt *out, const struct tokenizer *tokenizer, int tokens,
-                  const char *policy, char why[256]);
+                  const char *policy, struct why *why);
 
 void prompt_clear(struct prompt *prompt); // a zeroed one is fine
 

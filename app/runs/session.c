@@ -35,7 +35,7 @@ struct session {
     bool has_opener;
     _Atomic int opening;  // enum opening
     struct source source; // engine and prompt
-    char opening_why[256];
+    struct why opening_why;
 
     // the window thread's
     struct run *runs[2][2]; // [clock][counting], NULL = not made yet
@@ -48,7 +48,7 @@ struct session {
     bool is_live, is_measuring;
     bool has_settled; // the first measurement has been asked for
     int64_t measure_start_ns;
-    char failure[256];
+    struct why failure;
     struct run *retired[2][MAX_RETIRED];
     int retired_count[2];
 };
@@ -74,11 +74,11 @@ static void free_retired(struct session *session) {
 // The run that is about to be replaced, for a picture of the difference.
 static void remember(struct session *session) {
     const struct run *old = session->runs[CLOCK_MEASURED][RUN_ENGINE];
-    char why[256];
+    struct why why;
     if (!old)
         return;
     struct run *copy = NULL;
-    if (!run_copy(&copy, old, why))
+    if (!run_copy(&copy, old, &why))
         return;
     retire(session, session->before);
     session->before = copy;
@@ -100,7 +100,7 @@ static void put_measured(struct session *session, struct run *run) {
 static void *open_source(void *context) {
     struct session *session = context;
     bool ok = source_open(&session->source, &session->request, BACKEND_MARKS_ALL, NULL,
-                          session->opening_why);
+                          &session->opening_why);
     atomic_store(&session->opening, ok ? OPENING_DONE : OPENING_FAILED);
     session->wake(session->wake_context);
     return NULL;
@@ -114,13 +114,13 @@ static void start_opening(struct session *session) {
         session->has_opener = true;
         return;
     }
-    snprintf(session->opening_why, sizeof session->opening_why,
-             "no thread to open the model on. Close other programs and try again");
+    why_set(&session->opening_why,
+            "no thread to open the model on. Close other programs and try again");
     atomic_store(&session->opening, OPENING_FAILED);
 }
 
 // The user's own files first: what is wrong with them ends the start.
-static bool load_files(struct session *session, char why[256]) {
+static bool load_files(struct session *session, struct why *why) {
     const struct run_request *request = &session->request;
     struct runfile_extras extras;
     struct run *run = NULL;
@@ -135,16 +135,16 @@ static bool load_files(struct session *session, char why[256]) {
     session->is_saved_lesson = session_has_lesson(session);
     if (session->is_saved_lesson)
         return true;
-    char lesson_why[256];
+    struct why lesson_why;
     if (source_lesson(&session->runs[CLOCK_LESSON][RUN_CHARGED], request, COUNTING_LESSON,
-                      lesson_why))
+                      &lesson_why))
         return true;
     // Without its lessons the program still measures.
-    return request->clock == CLOCK_MEASURED || why_set(why, "%s", lesson_why);
+    return request->clock == CLOCK_MEASURED || why_set(why, "%s", lesson_why.text);
 }
 
 bool session_open(struct session **out, const struct run_request *request,
-                  void (*wake)(void *context), void *wake_context, char why[256]) {
+                  void (*wake)(void *context), void *wake_context, struct why *why) {
     *out = NULL;
     struct session *session = calloc(1, sizeof *session);
     if (!session)
@@ -184,7 +184,7 @@ static bool engine_is_there(const struct session *session) {
 
 // A run that holds the prompt and nothing else: shown while measuring.
 static bool make_waiting(struct session *session, const struct prompt *prompt, int answers,
-                         char why[256]) {
+                         struct why *why) {
     struct run_info info = {.origin = RUN_MEASURED, .unit_ns = 1};
     const struct tokenizer *tokenizer = engine_tokenizer(session->source.engine);
     engine_fill_info(session->source.engine, &info);
@@ -207,7 +207,7 @@ static bool make_waiting(struct session *session, const struct prompt *prompt, i
     return true;
 }
 
-static bool start_measuring(struct session *session, int64_t wall_ns, char why[256]) {
+static bool start_measuring(struct session *session, int64_t wall_ns, struct why *why) {
     struct source *source = &session->source;
     struct engine_request wanted = source_request(source, &session->request, SOURCE_SHOW_REPEATS);
     wanted.budget_ns = MEASURE_BUDGET_NS;
@@ -225,7 +225,7 @@ static bool start_measuring(struct session *session, int64_t wall_ns, char why[2
 }
 
 static bool measure_as(struct session *session, const struct run_request *request, int64_t wall_ns,
-                       char why[256]) {
+                       struct why *why) {
     if (!engine_is_there(session))
         return why_set(why, "there is no model to measure here");
     labwork_interrupt(&session->work);
@@ -235,7 +235,7 @@ static bool measure_as(struct session *session, const struct run_request *reques
 }
 
 bool session_measure(struct session *session, int prompt_tokens, int answer_tokens, int64_t wall_ns,
-                     char why[256]) {
+                     struct why *why) {
     struct run_request request = session->request;
     if (prompt_tokens) {
         request.prompt = NULL;
@@ -247,7 +247,7 @@ bool session_measure(struct session *session, int prompt_tokens, int answer_toke
 }
 
 bool session_measure_text(struct session *session, const char *text, int answer_tokens,
-                          int64_t wall_ns, char why[256]) {
+                          int64_t wall_ns, struct why *why) {
     struct run_request request = session->request;
     char *copy = strdup(text);
     if (!copy)
@@ -268,7 +268,7 @@ bool session_measure_text(struct session *session, const char *text, int answer_
     return true;
 }
 
-bool session_model(struct session *session, int prompt_tokens, int answer_tokens, char why[256]) {
+bool session_model(struct session *session, int prompt_tokens, int answer_tokens, struct why *why) {
     const struct run *like = session->runs[CLOCK_MEASURED][RUN_ENGINE];
     struct run *run = NULL;
     if (!like || !session_can_model(session))
@@ -282,7 +282,7 @@ bool session_model(struct session *session, int prompt_tokens, int answer_tokens
 }
 
 bool session_schedule(struct session *session, int prompt_tokens, int answer_tokens,
-                      char why[256]) {
+                      struct why *why) {
     struct run_request request = session->request;
     struct run *run = NULL;
     if (session->is_saved_lesson)
@@ -303,11 +303,11 @@ void session_want(struct session *session, unsigned wants) {
     session->wants = wants;
 }
 
-bool session_compare(struct session *session, const char *path, char why[256]) {
+bool session_compare(struct session *session, const char *path, struct why *why) {
     return labwork_load_kept(&session->work, path, why);
 }
 
-bool session_keep(struct session *session, const struct run *run, char why[256]) {
+bool session_keep(struct session *session, const struct run *run, struct why *why) {
     return labwork_keep(&session->work, run, why);
 }
 
@@ -355,7 +355,7 @@ static bool poll_engine(struct session *session, int64_t wall_ns, bool wants_liv
     struct engine_status status;
     engine_poll(session->source.engine, &status);
     if (status.stage == ENGINE_FAILED) {
-        snprintf(session->failure, sizeof session->failure, "%s", status.why);
+        why_set(&session->failure, "%s", status.why.text);
         session->is_measuring = false;
         session->is_live = false;
         return true;
@@ -396,9 +396,9 @@ bool session_poll(struct session *session, int64_t wall_ns, bool wants_live) {
         pthread_join(session->opener, NULL);
         session->has_opener = false;
         if (opening == OPENING_FAILED)
-            snprintf(session->failure, sizeof session->failure, "%s", session->opening_why);
+            why_set(&session->failure, "%s", session->opening_why.text);
         else
-            start_measuring(session, wall_ns, session->failure);
+            start_measuring(session, wall_ns, &session->failure);
         return true;
     }
     if (session->is_measuring)
@@ -411,10 +411,10 @@ static struct run *run_for(struct session *session, enum clock_choice clock,
                            enum run_counting counting) {
     struct run **place = &session->runs[clock][counting];
     struct run *twin = session->runs[clock][1 - (int)counting];
-    char why[256];
+    struct why why;
     if (*place || !twin)
         return *place;
-    return run_recount(place, twin, counting, why) ? *place : twin;
+    return run_recount(place, twin, counting, &why) ? *place : twin;
 }
 
 struct session_show session_show(struct session *session, enum clock_choice clock,
@@ -436,7 +436,7 @@ struct session_show session_show(struct session *session, enum clock_choice cloc
     if (!show.run && session->is_measuring)
         show.run = session->waiting;
     if (!show.run)
-        show.message = session->failure[0] ? session->failure : "opening the model";
+        show.message = session->failure.text[0] ? session->failure.text : "opening the model";
     return show;
 }
 
@@ -451,7 +451,7 @@ enum run_counting session_default_counting(const struct session *session, enum c
 }
 
 bool session_can_measure(const struct session *session) {
-    return engine_is_there(session) && !session->failure[0];
+    return engine_is_there(session) && !session->failure.text[0];
 }
 
 bool session_can_schedule(const struct session *session) {
@@ -472,7 +472,7 @@ bool session_has_measured(const struct session *session) {
 }
 
 const char *session_failure(const struct session *session) {
-    return session->failure[0] ? session->failure : NULL;
+    return session->failure.text[0] ? session->failure.text : NULL;
 }
 
 bool session_is_busy(const struct session *session) {

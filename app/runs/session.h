@@ -4,6 +4,8 @@
 #ifndef APP_RUNS_SESSION_H
 #define APP_RUNS_SESSION_H
 
+#include "compute/base/why.h"
+
 #include "app/runs/labwork.h"
 #include "app/runs/request.h"
 #include "compute/run/run.h"
@@ -22,7 +24,7 @@ struct session_show {
 // `why`); the model opens in the background when the measured clock is first asked
 // for. `wake` is called from other threads whenever session_poll has news.
 bool session_open(struct session **out, const struct run_request *request,
-                  void (*wake)(void *context), void *wake_context, char why[256]);
+                  void (*wake)(void *context), void *wake_context, struct why *why);
 void session_close(struct session *session); // NULL is fine
 
 // Call once per turn of the loop: takes what the engine finished. True: session_show may have
@@ -40,26 +42,27 @@ enum run_counting session_default_counting(const struct session *session, enum c
 
 // Measures again, with other lengths (0 = as the request says). False with `why`.
 bool session_measure(struct session *session, int prompt_tokens, int answer_tokens, int64_t wall_ns,
-                     char why[256]);
+                     struct why *why);
 
 // The same with the user's own prompt, which session_measure repeats from then on.
 bool session_measure_text(struct session *session, const char *text, int answer_tokens,
-                          int64_t wall_ns, char why[256]);
+                          int64_t wall_ns, struct why *why);
 
 // For a replayed file: replaces the measured run by one of these lengths that is computed
 // from the file's sweep and marked as modelled. False with `why`: the file has no sweep.
-bool session_model(struct session *session, int prompt_tokens, int answer_tokens, char why[256]);
+bool session_model(struct session *session, int prompt_tokens, int answer_tokens, struct why *why);
 
 // The lesson's schedule with other lengths (0 = its own). False with `why`.
-bool session_schedule(struct session *session, int prompt_tokens, int answer_tokens, char why[256]);
+bool session_schedule(struct session *session, int prompt_tokens, int answer_tokens,
+                      struct why *why);
 
 // Sets what Lab mode needs (LABWORK_ bits, 0 = nothing): measured one after another while the
 // engine is idle.
 void session_want(struct session *session, unsigned wants);
 
 // Takes a run to compare with: a saved one, or the measured one on screen.
-bool session_compare(struct session *session, const char *path, char why[256]);
-bool session_keep(struct session *session, const struct run *run, char why[256]);
+bool session_compare(struct session *session, const char *path, struct why *why);
+bool session_keep(struct session *session, const struct run *run, struct why *why);
 
 // Valid until the next session_poll.
 const struct labwork *session_lab(const struct session *session);

@@ -24,7 +24,7 @@ static const int64_t BUDGET_NS = INT64_C(20000000000);
 // --- Engine and prompt ---
 
 // The answer text for a shape, whose weights are random (see engine.h).
-static bool read_script(char out[SCRIPT_BYTES], char *why) {
+static bool read_script(char out[SCRIPT_BYTES], struct why *why) {
     char path[ASSETS_PATH_BYTES];
     if (!assets_find(path, "model/script.txt", why))
         return false;
@@ -52,7 +52,7 @@ static enum gguf_tensor_type weights_type(enum weights_choice choice) {
 }
 
 static bool open_engine(struct source *source, const struct run_request *request, int context,
-                        char *why) {
+                        struct why *why) {
     char bundled[ASSETS_PATH_BYTES], script[SCRIPT_BYTES];
     struct engine_opts opts = {
         .device = request->device,
@@ -86,7 +86,7 @@ static int context_needed(const struct source *source, const struct run_request 
 }
 
 static bool refuse_length(const struct source *source, const struct run_request *request,
-                          char *why) {
+                          struct why *why) {
     int context = engine_context(source->engine);
     if (request->answer_tokens > 0 && context > source->prompt.count)
         return why_set(why,
@@ -102,7 +102,8 @@ static bool refuse_length(const struct source *source, const struct run_request 
 
 // Opens with the usual context, and again with a longer one if the prompt needs it: only the
 // model's tokenizer knows how many tokens the prompt has.
-static bool open_fitting(struct source *source, const struct run_request *request, char *why) {
+static bool open_fitting(struct source *source, const struct run_request *request,
+                         struct why *why) {
     if (!open_engine(source, request, 0, why))
         return false;
     if (!prompt_from_request(&source->prompt, engine_tokenizer(source->engine), request, why))
@@ -114,8 +115,8 @@ static bool open_fitting(struct source *source, const struct run_request *reques
         return refuse_length(source, request, why); // all the model has
     engine_close(source->engine);
     source->engine = NULL;
-    char longer_why[256];
-    if (open_engine(source, request, needed, longer_why) &&
+    struct why longer_why;
+    if (open_engine(source, request, needed, &longer_why) &&
         engine_context(source->engine) >= needed)
         return true;
     // It cannot be that long: reopen with the usual one, only to name the limit.
@@ -132,7 +133,7 @@ static void set_answer(struct source *source, const struct run_request *request)
 }
 
 bool source_open(struct source *out, const struct run_request *request, enum backend_marks marks,
-                 struct progress *progress, char why[256]) {
+                 struct progress *progress, struct why *why) {
     *out = (struct source){.marks = marks, .progress = progress};
     if (progress)
         progress_say(progress, "loading the model");
@@ -144,7 +145,8 @@ bool source_open(struct source *out, const struct run_request *request, enum bac
     return true;
 }
 
-bool source_change_prompt(struct source *source, const struct run_request *request, char why[256]) {
+bool source_change_prompt(struct source *source, const struct run_request *request,
+                          struct why *why) {
     struct source changed = {.engine = source->engine};
     if (!prompt_from_request(&changed.prompt, engine_tokenizer(source->engine), request, why))
         return false;
@@ -201,7 +203,7 @@ static void say_stage(struct progress *progress, const char *name,
         progress_say(progress, "%s", name);
 }
 
-bool source_wait(struct source *source, const char *name, char why[256]) {
+bool source_wait(struct source *source, const char *name, struct why *why) {
     static const struct timespec pause = {.tv_nsec = POLL_NS};
     struct engine_status status = {0};
     for (;;) {
@@ -211,7 +213,7 @@ bool source_wait(struct source *source, const char *name, char why[256]) {
         if (status.stage == ENGINE_DONE)
             return true;
         if (status.stage == ENGINE_FAILED)
-            return why_set(why, "%s", status.why);
+            return why_set(why, "%s", status.why.text);
         if (signals_stop_asked()) {
             engine_stop(source->engine);
             return why_set(why, "stopped while measuring; nothing was written.");
@@ -223,7 +225,7 @@ bool source_wait(struct source *source, const char *name, char why[256]) {
 }
 
 static bool measure_once(struct measure_result *out, struct source *source,
-                         const struct engine_request *request, char *why) {
+                         const struct engine_request *request, struct why *why) {
     if (!engine_start(source->engine, request, why) || !source_wait(source, NULL, why))
         return false;
     if (!engine_take(source->engine, out))
@@ -238,7 +240,7 @@ static bool measure_once(struct measure_result *out, struct source *source,
 // If another program took the processor in the middle, the stages do not add up: that
 // measurement is thrown away and made again.
 bool source_measure(struct measure_result *out, struct source *source,
-                    const struct engine_request *request, char why[256]) {
+                    const struct engine_request *request, struct why *why) {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         if (!measure_once(out, source, request, why))
             return false;
@@ -250,7 +252,7 @@ bool source_measure(struct measure_result *out, struct source *source,
                         "Close other programs and run it again.");
 }
 
-bool source_start_sweep(struct source *source, int longest, int repeats, char why[256]) {
+bool source_start_sweep(struct source *source, int longest, int repeats, struct why *why) {
     struct prompt prompt = {0};
     if (!prompt_of_length(&prompt, engine_tokenizer(source->engine), longest, why))
         return false;
@@ -267,7 +269,7 @@ bool source_start_sweep(struct source *source, int longest, int repeats, char wh
 
 // --- Runs ---
 
-static bool find_schedule(char path[ASSETS_PATH_BYTES], const char *schedule, char *why) {
+static bool find_schedule(char path[ASSETS_PATH_BYTES], const char *schedule, struct why *why) {
     char name[96];
     // A name of the program's own, or a file of the user's.
     if (strchr(schedule, '/') || strchr(schedule, '.')) {
@@ -289,7 +291,7 @@ static bool find_schedule(char path[ASSETS_PATH_BYTES], const char *schedule, ch
 }
 
 bool source_lesson(struct run **out, const struct run_request *request,
-                   enum counting_choice counting, char why[256]) {
+                   enum counting_choice counting, struct why *why) {
     char path[ASSETS_PATH_BYTES];
     struct schedule schedule = {0};
     if (!find_schedule(path, request->schedule, why) || !schedule_load(&schedule, path, why))
@@ -301,7 +303,7 @@ bool source_lesson(struct run **out, const struct run_request *request,
 }
 
 bool source_replay(struct run **out, struct runfile_extras *extras, const char *path,
-                   char why[256]) {
+                   struct why *why) {
     if (!runfile_load(out, extras, path, why))
         return false;
     if ((*out)->state != RUN_OPEN && (*out)->answer_count > 0)
@@ -313,7 +315,7 @@ bool source_replay(struct run **out, struct runfile_extras *extras, const char *
 }
 
 static bool measured_run(struct run **out, const struct run_request *request,
-                         struct progress *progress, char *why) {
+                         struct progress *progress, struct why *why) {
     struct measure_result result = {0};
     struct source source;
     bool ok = source_open(&source, request, BACKEND_MARKS_ALL, progress, why);
@@ -329,7 +331,7 @@ static bool measured_run(struct run **out, const struct run_request *request,
 }
 
 // Replaces *run by the same answer under the counting asked for.
-static bool apply_counting(struct run **run, enum counting_choice choice, char *why) {
+static bool apply_counting(struct run **run, enum counting_choice choice, struct why *why) {
     enum run_counting counting = choice == COUNTING_LESSON ? RUN_CHARGED : RUN_ENGINE;
     struct run *recounted = NULL;
     if (choice == COUNTING_DEFAULT || (*run)->info.counting == counting)
@@ -341,7 +343,7 @@ static bool apply_counting(struct run **run, enum counting_choice choice, char *
 }
 
 bool source_run(struct run **out, struct runfile_extras *extras, const struct run_request *request,
-                struct progress *progress, char why[256]) {
+                struct progress *progress, struct why *why) {
     *out = NULL;
     if (extras)
         *extras = (struct runfile_extras){0};

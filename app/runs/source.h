@@ -5,6 +5,8 @@
 #ifndef APP_RUNS_SOURCE_H
 #define APP_RUNS_SOURCE_H
 
+#include "compute/base/why.h"
+
 #include "app/runs/prompt.h"
 #include "app/runs/request.h"
 #include "compute/engine/engine.h"
@@ -32,12 +34,13 @@ struct source {
 // answer. Runs need BACKEND_MARKS_ALL. False: no such device or model, or it does not fit.
 // Owner: source_close.
 bool source_open(struct source *out, const struct run_request *request, enum backend_marks marks,
-                 struct progress *progress, char why[256]);
+                 struct progress *progress, struct why *why);
 void source_close(struct source *source); // a zeroed one is fine
 
 // Takes another prompt and answer length on the same engine; stop the engine first. False:
 // the prompt is refused or does not fit; the old one stays.
-bool source_change_prompt(struct source *source, const struct run_request *request, char why[256]);
+bool source_change_prompt(struct source *source, const struct run_request *request,
+                          struct why *why);
 
 // The request for the engine; points into `source`.
 struct engine_request source_request(const struct source *source, const struct run_request *request,
@@ -45,30 +48,30 @@ struct engine_request source_request(const struct source *source, const struct r
 
 // Waits until the engine is done, with progress under `name` (NULL: the stage's own). False:
 // it failed, or the user asked to stop.
-bool source_wait(struct source *source, const char *name, char why[256]);
+bool source_wait(struct source *source, const char *name, struct why *why);
 
 // Measures and waits. False also if no measurement was valid: stages within 5 % of the wall
 // clock. Owner: measure_clear.
 bool source_measure(struct measure_result *out, struct source *source,
-                    const struct engine_request *request, char why[256]);
+                    const struct engine_request *request, struct why *why);
 
 // Starts a sweep over prompts of up to `longest` tokens.
-bool source_start_sweep(struct source *source, int longest, int repeats, char why[256]);
+bool source_start_sweep(struct source *source, int longest, int repeats, struct why *why);
 
 // The lesson of the request's schedule under `counting` (COUNTING_DEFAULT: as lessons count).
 // Owner: run_destroy.
 bool source_lesson(struct run **out, const struct run_request *request,
-                   enum counting_choice counting, char why[256]);
+                   enum counting_choice counting, struct why *why);
 
 // A run as it was saved, with what its file keeps beside it (NULL: not wanted).
 // Owner: run_destroy.
 bool source_replay(struct run **out, struct runfile_extras *extras, const char *path,
-                   char why[256]);
+                   struct why *why);
 
 // The complete run that the request asks for, under its counting, with an answer limit that
 // equals its answer: a picture leaves no room for tokens that never come. `extras` (NULL: not
 // wanted) is zeroed unless the run comes from a file. Owner: run_destroy.
 bool source_run(struct run **out, struct runfile_extras *extras, const struct run_request *request,
-                struct progress *progress, char why[256]);
+                struct progress *progress, struct why *why);
 
 #endif

@@ -1,5 +1,6 @@
 // See desk.h.
 #include "app/window/desk.h"
+#include "compute/base/why.h"
 
 #include "app/picture/scene/scene.h"
 #include "app/runs/prompt.h"
@@ -23,7 +24,7 @@ static void put_tiles(struct desk *desk, const struct tokenizer *tokenizer,
 
 static void tokenise(struct desk *desk, const struct tokenizer *tokenizer, int longest) {
     struct prompt prompt = {0};
-    char why[256];
+    struct why why;
     desk->message[0] = '\0';
     desk->tile_count = desk->prompt_count = 0;
     if (desk->editor.length == 0) {
@@ -31,8 +32,8 @@ static void tokenise(struct desk *desk, const struct tokenizer *tokenizer, int l
         return;
     }
     if (!prompt_from_text(&prompt, tokenizer, desk->editor.text, (size_t)desk->editor.length,
-                          why)) {
-        snprintf(desk->message, sizeof desk->message, "%.120s", why);
+                          &why)) {
+        snprintf(desk->message, sizeof desk->message, "%.120s", why.text);
         return;
     }
     put_tiles(desk, tokenizer, &prompt);

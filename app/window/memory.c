@@ -91,7 +91,7 @@ bool memory_parse(struct memory *out, const char *json, size_t bytes) {
     return is_object;
 }
 
-char *memory_print(const struct memory *memory, size_t *bytes, char why[256]) {
+char *memory_print(const struct memory *memory, size_t *bytes, struct why *why) {
     struct jsonout out = {.max_bytes = MAX_BYTES};
     const char *mode = choice_name("mode", (int)memory->mode);
     const char *theme = choice_name("theme", (int)memory->theme);
@@ -127,7 +127,7 @@ bool memory_load(struct memory *out, const char *path) {
 }
 
 // Makes the folders that `path` lies in, where they are missing.
-static bool make_folders(const char *path, char *why) {
+static bool make_folders(const char *path, struct why *why) {
     char folder[PARTFILE_PATH_BYTES];
     snprintf(folder, sizeof folder, "%s", path);
     for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -141,14 +141,14 @@ static bool make_folders(const char *path, char *why) {
 }
 
 // The part's own words speak of a recording; here its error is enough.
-static bool write_part(struct partfile *part, const char *text, size_t bytes, char *why) {
+static bool write_part(struct partfile *part, const char *text, size_t bytes, struct why *why) {
     int error = partfile_write_fd(part->fd, text, bytes);
     if (error == 0)
         return true;
     return why_set(why, "the settings are not remembered: %.120s: %s", part->path, strerror(error));
 }
 
-static bool write_file(const char *path, const char *text, size_t bytes, char *why) {
+static bool write_file(const char *path, const char *text, size_t bytes, struct why *why) {
     struct partfile part = {.fd = -1};
     if (!make_folders(path, why) ||
         !partfile_create(&part, path, (struct partfile_name){"part", ".json"}, why))
@@ -159,7 +159,7 @@ static bool write_file(const char *path, const char *text, size_t bytes, char *w
     return false;
 }
 
-bool memory_save(const struct memory *memory, const char *path, char why[256]) {
+bool memory_save(const struct memory *memory, const char *path, struct why *why) {
     size_t bytes = 0;
     if (strlen(path) >= PARTFILE_PATH_BYTES)
         return why_set(why, "the settings are not remembered: the path is too long");

@@ -7,6 +7,8 @@
 #ifndef APP_WINDOW_MEMORY_H
 #define APP_WINDOW_MEMORY_H
 
+#include "compute/base/why.h"
+
 #include "app/lesson/lesson.h"
 #include "app/options/options.h"
 #include "compute/base/partfile.h"
@@ -27,11 +29,11 @@ bool memory_path(char out[PARTFILE_PATH_BYTES]);
 // False: there is no readable file; `out` is unchanged.
 bool memory_load(struct memory *out, const char *path);
 // Makes the folder (mode 0700) where it is missing. False with `why`.
-bool memory_save(const struct memory *memory, const char *path, char why[256]);
+bool memory_save(const struct memory *memory, const char *path, struct why *why);
 
 // The file's text, and back. The caller frees what memory_print returns; NULL with `why`:
 // out of memory.
 bool memory_parse(struct memory *out, const char *json, size_t bytes);
-char *memory_print(const struct memory *memory, size_t *bytes, char why[256]);
+char *memory_print(const struct memory *memory, size_t *bytes, struct why *why);
 
 #endif

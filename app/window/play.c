@@ -200,23 +200,25 @@ static void remember(struct player *player) {
         memory->width_px = width;
         memory->height_px = height;
     }
-    char path[PARTFILE_PATH_BYTES], why[256];
+    char path[PARTFILE_PATH_BYTES];
+    struct why why;
     // A failure (say, a full disk) is not reported to a user who is leaving.
     if (!player->is_fresh && memory_path(path))
-        memory_save(memory, path, why);
+        memory_save(memory, path, &why);
 }
 
-static bool load_lesson(struct player *player, const struct options *options, char *why) {
+static bool load_lesson(struct player *player, const struct options *options, struct why *why) {
     bool is_needed;
     if (footage_lesson(&player->lesson, &is_needed, options, why))
         return true;
     if (is_needed)
         return false; // the program works without its own lessons
-    fprintf(stderr, "tokendrip: note: %s\n", why);
+    fprintf(stderr, "tokendrip: note: %s\n", why->text);
     return true;
 }
 
-static bool start(struct player *player, const struct options *options, int *code, char *why) {
+static bool start(struct player *player, const struct options *options, int *code,
+                  struct why *why) {
     *code = EXIT_FAILED;
     if (!load_lesson(player, options, why) ||
         !session_open(&player->session, &options->request, input_wake, NULL, why) ||
@@ -238,8 +240,8 @@ static bool start(struct player *player, const struct options *options, int *cod
         .fullscreen = player->stage.is_fullscreen,
     };
     if (!window_open(&player->window, &opts, player->text, why)) {
-        char display_why[256];
-        *code = window_has_display(display_why) ? EXIT_FAILED : EXIT_NO_DISPLAY;
+        struct why display_why;
+        *code = window_has_display(&display_why) ? EXIT_FAILED : EXIT_NO_DISPLAY;
         return false;
     }
     window_size(player->window, &player->first_width, &player->first_height);
@@ -264,7 +266,7 @@ static void stop(struct player *player) {
     free(player->easel);
 }
 
-int play_command(const struct options *options, char why[256]) {
+int play_command(const struct options *options, struct why *why) {
     int code = EXIT_FAILED;
     struct player player = {.pointer_x = -1, .pointer_y = -1, .is_stale = true};
     player.easel = calloc(1, sizeof *player.easel);

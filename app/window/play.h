@@ -3,10 +3,12 @@
 #ifndef APP_WINDOW_PLAY_H
 #define APP_WINDOW_PLAY_H
 
+#include "compute/base/why.h"
+
 #include "app/options/options.h"
 
 // Opens the window and stays until the user leaves. Returns the exit code: 0, 1 on
 // failure with `why`, 3 without a display, 130 when a signal asked to stop.
-int play_command(const struct options *options, char why[256]);
+int play_command(const struct options *options, struct why *why);
 
 #endif

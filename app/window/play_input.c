@@ -1,6 +1,7 @@
 // Applies keys and mouse to the stage's state, and carries out the requests that result: a
 // still, a measurement, the prompt's editor.
 #include "app/window/player.h"
+#include "compute/base/why.h"
 
 #include "app/window/hud.h"
 #include "render/pixel/surface.h"
@@ -16,20 +17,21 @@
 
 static void save_still(struct player *player, int64_t wall_ns) {
     const struct frame *frame = &player->easel->frame;
-    char name[64], why[256], toast[128];
+    char name[64], toast[128];
+    struct why why;
     time_t now = time(NULL);
     struct tm local;
     localtime_r(&now, &local);
     strftime(name, sizeof name, "tokendrip-%Y%m%d-%H%M%S.png", &local);
     struct surface *surface = NULL;
     bool ok = surface_create(&surface, frame->layout.input.width_px, frame->layout.input.height_px,
-                             player->text, why);
+                             player->text, &why);
     if (ok) {
         surface_draw(surface, &frame->scene);
-        ok = surface_save_png(surface, name, why);
+        ok = surface_save_png(surface, name, &why);
     }
     surface_destroy(surface);
-    snprintf(toast, sizeof toast, ok ? "saved %s" : "not saved: %s", ok ? name : why);
+    snprintf(toast, sizeof toast, ok ? "saved %s" : "not saved: %s", ok ? name : why.text);
     player_toast(player, wall_ns, toast);
 }
 
@@ -39,9 +41,9 @@ static void open_desk(struct player *player, const struct actions_context *conte
 }
 
 static void keep_run(struct player *player, int64_t wall_ns) {
-    char why[256] = "nothing is shown yet";
-    bool ok = player->run && session_keep(player->session, player->run, why);
-    player_toast(player, wall_ns, ok ? "kept: Lab shows it beside the next run" : why);
+    struct why why = {"nothing is shown yet"};
+    bool ok = player->run && session_keep(player->session, player->run, &why);
+    player_toast(player, wall_ns, ok ? "kept: Lab shows it beside the next run" : why.text);
 }
 
 // Carries out what an action left to the loop. False: quit.
@@ -135,15 +137,15 @@ static void close_desk(struct player *player) {
 
 static void measure_desk(struct player *player, int64_t wall_ns) {
     struct desk *desk = &player->easel->desk;
-    char why[256];
+    struct why why;
     if (desk->message[0]) {
         player_toast(player, wall_ns, desk->message);
         return;
     }
     player->stage.prompt_tokens = 0;
     if (!session_measure_text(player->session, desk->editor.text, player->stage.answer_tokens,
-                              wall_ns, why)) {
-        player_toast(player, wall_ns, why);
+                              wall_ns, &why)) {
+        player_toast(player, wall_ns, why.text);
         return;
     }
     close_desk(player);

@@ -1,5 +1,6 @@
 // Chooses the run on the screen and its place, and asks the session for measurements.
 #include "app/window/player.h"
+#include "compute/base/why.h"
 
 static void follow_live(struct player *player, int64_t wall_ns, bool has_begun) {
     struct playhead *playhead = &player->stage.playhead;
@@ -95,21 +96,22 @@ void player_poll(struct player *player, int64_t wall_ns) {
 
 void player_measure(struct player *player, int64_t wall_ns) {
     const struct stage_state *stage = &player->stage;
-    char why[256];
+    struct why why;
     player->measure_at_ns = 0;
     if (player->is_live)
         session_end_live(player->session);
     if (stage->clock == CLOCK_LESSON) {
-        if (!session_schedule(player->session, stage->prompt_tokens, stage->answer_tokens, why))
-            player_toast(player, wall_ns, why);
+        if (!session_schedule(player->session, stage->prompt_tokens, stage->answer_tokens, &why))
+            player_toast(player, wall_ns, why.text);
         player_refresh_run(player, wall_ns, false);
         return;
     }
-    bool ok = session_can_measure(player->session)
-                  ? session_measure(player->session, stage->prompt_tokens, stage->answer_tokens,
-                                    wall_ns, why)
-                  : session_model(player->session, stage->prompt_tokens, stage->answer_tokens, why);
+    bool ok =
+        session_can_measure(player->session)
+            ? session_measure(player->session, stage->prompt_tokens, stage->answer_tokens, wall_ns,
+                              &why)
+            : session_model(player->session, stage->prompt_tokens, stage->answer_tokens, &why);
     if (!ok)
-        player_toast(player, wall_ns, why);
+        player_toast(player, wall_ns, why.text);
     player_refresh_run(player, wall_ns, false);
 }

@@ -141,11 +141,11 @@ static struct texts texts_of(const struct run *run, int first, int count) {
 }
 
 typedef bool add_token_fn(struct run *run, int32_t id, const char *text, size_t bytes,
-                          bool is_control, char *why);
+                          bool is_control, struct why *why);
 
 // Token `index` of `wanted`.
 static bool add_token(struct run *to, add_token_fn *add, const struct texts *texts, int index,
-                      int wanted, char *why) {
+                      int wanted, struct why *why) {
     size_t bytes = 0;
     int from = script_pick(&texts->script, index, wanted);
     if (from < 0)
@@ -158,7 +158,7 @@ static bool add_token(struct run *to, add_token_fn *add, const struct texts *tex
 
 // The sweep says nothing about the inside of a pass: its stages get equal parts.
 static bool add_pass(struct run *run, struct run_pass pass, const struct texts *texts,
-                     double duration_ns, char *why) {
+                     double duration_ns, struct why *why) {
     int64_t length_ns = rounded_ns(duration_ns);
     int stages = run_stages(run);
     pass.start_ns = run_end_ns(run);
@@ -175,7 +175,7 @@ static bool add_pass(struct run *run, struct run_pass pass, const struct texts *
 }
 
 static bool add_passes(struct run *run, const struct sweep *sweep, const struct run *like,
-                       char *why) {
+                       struct why *why) {
     int prompt = run->info.prompt_tokens, answers = run->info.answer_limit;
     struct texts texts = texts_of(like, like->prompt_count, run_answers_seen(like));
     struct curve prefill = prefill_curve(sweep, prompt, prompt);
@@ -193,7 +193,8 @@ static bool add_passes(struct run *run, const struct sweep *sweep, const struct 
     return true;
 }
 
-static bool fill(struct run *run, const struct sweep *sweep, const struct run *like, char *why) {
+static bool fill(struct run *run, const struct sweep *sweep, const struct run *like,
+                 struct why *why) {
     struct texts texts = texts_of(like, 0, like->prompt_count);
     for (int i = 0; i < run->info.prompt_tokens; i++) {
         if (!add_token(run, run_add_prompt_token, &texts, i, run->info.prompt_tokens, why))
@@ -203,7 +204,7 @@ static bool fill(struct run *run, const struct sweep *sweep, const struct run *l
 }
 
 bool sweep_run(struct run **out, const struct sweep *sweep, const struct run *like,
-               int prompt_tokens, int answer_tokens, char *why) {
+               int prompt_tokens, int answer_tokens, struct why *why) {
     *out = NULL;
     if (sweep->prefill_count < 1 || (answer_tokens > 1 && sweep->step_count < 1))
         return why_set(why, "the sweep has no points to take times from: measure one first");
@@ -238,7 +239,8 @@ int sweep_lengths(int out[SWEEP_MAX_POINTS], int longest) {
     return count;
 }
 
-static bool check_points(const struct sweep_point *points, int count, const char *name, char *why) {
+static bool check_points(const struct sweep_point *points, int count, const char *name,
+                         struct why *why) {
     if (count < 0 || count > SWEEP_MAX_POINTS)
         return why_set(why, "sweep: %d %s points, expected 0 to %d", count, name, SWEEP_MAX_POINTS);
     for (int i = 0; i < count; i++) {
@@ -260,7 +262,7 @@ static bool check_points(const struct sweep_point *points, int count, const char
     return true;
 }
 
-bool sweep_validate(const struct sweep *sweep, char *why) {
+bool sweep_validate(const struct sweep *sweep, struct why *why) {
     return check_points(sweep->prefill, sweep->prefill_count, "prefill", why) &&
            check_points(sweep->step, sweep->step_count, "step", why);
 }

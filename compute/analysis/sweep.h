@@ -18,6 +18,8 @@
 #ifndef COMPUTE_ANALYSIS_SWEEP_H
 #define COMPUTE_ANALYSIS_SWEEP_H
 
+#include "compute/base/why.h"
+
 #include "compute/run/run.h"
 
 enum { SWEEP_MAX_POINTS = 32 };
@@ -69,13 +71,13 @@ int sweep_decode_ppm(const struct sweep *sweep, int prompt_tokens, int answer_to
 // prefill and every step as above, stages in equal parts, the texts of `like` repeated if
 // it has any. Owner: run_destroy. Errors: no points, lengths out of range.
 bool sweep_run(struct run **out, const struct sweep *sweep, const struct run *like,
-               int prompt_tokens, int answer_tokens, char *why);
+               int prompt_tokens, int answer_tokens, struct why *why);
 
 // The lengths to measure: 1, 2, 4 ... and `longest` itself, at most RUN_MAX_TOKENS.
 // Returns their count.
 int sweep_lengths(int out[SWEEP_MAX_POINTS], int longest);
 
 // Checks a sweep read from a file.
-bool sweep_validate(const struct sweep *sweep, char *why);
+bool sweep_validate(const struct sweep *sweep, struct why *why);
 
 #endif

@@ -8,6 +8,8 @@
 #ifndef COMPUTE_BACKEND_BACKEND_H
 #define COMPUTE_BACKEND_BACKEND_H
 
+#include "compute/base/why.h"
+
 #include "compute/analysis/rates.h"
 #include "compute/model/model.h"
 
@@ -63,7 +65,7 @@ struct backend {
     double prefill_error;
 
     // Why this backend cannot be used here, or true.
-    bool (*available)(char *why);
+    bool (*available)(struct why *why);
 
     // A line a device for `tokendrip devices`: name, memory, features, or why it cannot
     // be used. Lines are separated by newlines; a line that does not fit into `bytes` is
@@ -75,14 +77,14 @@ struct backend {
     // (model.is_made) have no data: they are made here, as shape.h says. Refuses with the
     // bytes needed and free. `model` must outlive the state.
     bool (*open)(struct backend_state **out, const struct model *model,
-                 const struct backend_opts *opts, char *why);
+                 const struct backend_opts *opts, struct why *why);
     void (*close)(struct backend_state *state); // NULL is fine
 
     // One pass over at most BACKEND_PREFILL_CHUNK tokens. Refuses ids the model
     // does not know, a start behind the cache's end and an overflowing context, and
     // changes nothing then. After false with any other `why` but "stopped" the state is
     // lost and refuses every further pass with that reason: close it.
-    bool (*pass)(struct backend_state *state, const struct backend_pass *pass, char *why);
+    bool (*pass)(struct backend_state *state, const struct backend_pass *pass, struct why *why);
 
     // Fills device ("cpu"), device_name, driver, threads and kv_value_bytes.
     void (*fill_info)(const struct backend_state *state, struct run_info *info);
@@ -90,7 +92,7 @@ struct backend {
     // Measures the device, in at most a second. working_set_bytes: what a decode step
     // reads. NULL: this backend cannot. The cache keeps its tokens.
     bool (*measure_rates)(struct backend_state *state, size_t working_set_bytes,
-                          struct device_rates *out, char *why);
+                          struct device_rates *out, struct why *why);
 };
 
 extern const struct backend backend_cpu; // compute/cpu/

@@ -4,7 +4,7 @@
 #include "compute/base/why.h"
 
 bool backend_check_pass(const struct backend_pass *pass, const struct backend_limits *limits,
-                        char *why) {
+                        struct why *why) {
     if (!pass->tokens || pass->count < 1 || pass->count > BACKEND_PREFILL_CHUNK)
         return why_set(why, "a pass over %d tokens was asked for, expected 1 to %d", pass->count,
                        BACKEND_PREFILL_CHUNK);
@@ -35,7 +35,7 @@ bool backend_marks_has(enum backend_marks marks, int stage, int layers) {
 }
 
 static bool check_layer(const struct model_layer *l, backend_matrix_check *check, bool is_made,
-                        char *why) {
+                        struct why *why) {
     const struct {
         const char *name;
         const struct tensor *tensor;
@@ -57,7 +57,8 @@ static bool check_layer(const struct model_layer *l, backend_matrix_check *check
     return true;
 }
 
-bool backend_check_matrices(const struct model *model, backend_matrix_check *check, char *why) {
+bool backend_check_matrices(const struct model *model, backend_matrix_check *check,
+                            struct why *why) {
     for (int i = 0; i < model->shape.layers; i++) {
         if (!check_layer(&model->layers[i], check, model->is_made, why))
             return false;
@@ -67,7 +68,7 @@ bool backend_check_matrices(const struct model *model, backend_matrix_check *che
            check(&model->output, "output", model->is_made, why);
 }
 
-bool backend_check_heads(const struct model_shape *shape, char *why) {
+bool backend_check_heads(const struct model_shape *shape, struct why *why) {
     if (shape->heads >= 1 && shape->kv_heads >= 1 && shape->heads % shape->kv_heads == 0)
         return true;
     return why_set(why, "%d query heads cannot share %d key heads evenly", shape->heads,

@@ -3,6 +3,8 @@
 #ifndef COMPUTE_BACKEND_CHECK_H
 #define COMPUTE_BACKEND_CHECK_H
 
+#include "compute/base/why.h"
+
 #include "compute/backend/backend.h"
 
 // The limits of a state, see backend.h, pass.
@@ -14,17 +16,18 @@ struct backend_limits {
 
 // False with `why` refuses the pass.
 bool backend_check_pass(const struct backend_pass *pass, const struct backend_limits *limits,
-                        char *why);
+                        struct why *why);
 
 // Called for every matrix of a model; false with `why` refuses the model.
 typedef bool backend_matrix_check(const struct tensor *matrix, const char *name, bool is_made,
-                                  char *why);
+                                  struct why *why);
 
 // Every matrix of the model, layer by layer, then embedding, output norm and output.
-bool backend_check_matrices(const struct model *model, backend_matrix_check *check, char *why);
+bool backend_check_matrices(const struct model *model, backend_matrix_check *check,
+                            struct why *why);
 
 // Whether query heads share the key heads evenly.
-bool backend_check_heads(const struct model_shape *shape, char *why);
+bool backend_check_heads(const struct model_shape *shape, struct why *why);
 
 // Whether the end of `stage`, 0 .. layers, is marked; see backend_mark_fn.
 bool backend_marks_has(enum backend_marks marks, int stage, int layers);

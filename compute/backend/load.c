@@ -35,14 +35,14 @@ bool backend_load_place(char *out, size_t bytes, const char *executable) {
 
 // --- One file ---
 
-static const struct backend *refuse(const char *path, const char *problem, char *why) {
+static const struct backend *refuse(const char *path, const char *problem, struct why *why) {
     why_set(why, "the CUDA plugin %.80s %s", path, problem);
     return NULL;
 }
 
 // Stays loaded: a CUDA library that is closed while its threads run takes the process
 // down with it.
-static void *open_library(const char *path, char *why) {
+static void *open_library(const char *path, struct why *why) {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     const char *reason = library ? NULL : dlerror();
     if (!library)
@@ -53,7 +53,7 @@ static void *open_library(const char *path, char *why) {
     return library;
 }
 
-static const struct backend *table_of(void *library, const char *path, char *why) {
+static const struct backend *table_of(void *library, const char *path, struct why *why) {
     // POSIX allows this conversion, but C does not allow it as a cast.
     union {
         void *symbol;
@@ -72,13 +72,14 @@ static const struct backend *table_of(void *library, const char *path, char *why
     return backend;
 }
 
-static bool has_driver(const char *library, char *why) {
+static bool has_driver(const char *library, struct why *why) {
     if (!library || dlopen(library, RTLD_LAZY | RTLD_LOCAL))
         return true;
     return why_set(why, "no NVIDIA driver is installed (%.60s is missing)", library);
 }
 
-const struct backend *backend_load_file(const char *path, const char *driver_library, char *why) {
+const struct backend *backend_load_file(const char *path, const char *driver_library,
+                                        struct why *why) {
     if (access(path, R_OK) != 0) {
         if (errno != ENOENT && errno != ENOTDIR)
             return refuse(path, "cannot be read", why);
@@ -97,28 +98,28 @@ const struct backend *backend_load_file(const char *path, const char *driver_lib
 
 static struct {
     const struct backend *backend;
-    char why[WHY_BYTES];
+    struct why why;
 } found;
 
 static void find(void) {
     char executable[PATH_BYTES], path[PATH_BYTES];
     ssize_t bytes = readlink("/proc/self/exe", executable, sizeof executable - 1);
     if (bytes < 0) {
-        why_set(found.why, "no CUDA plugin: this program cannot find its own file");
+        why_set(&found.why, "no CUDA plugin: this program cannot find its own file");
         return;
     }
     executable[bytes] = '\0';
     if (!backend_load_place(path, sizeof path, executable)) {
-        why_set(found.why, "no CUDA plugin: this program's path is too long");
+        why_set(&found.why, "no CUDA plugin: this program's path is too long");
         return;
     }
-    found.backend = backend_load_file(path, "libcuda.so.1", found.why);
+    found.backend = backend_load_file(path, "libcuda.so.1", &found.why);
 }
 
-const struct backend *backend_load_cuda(char *why) {
+const struct backend *backend_load_cuda(struct why *why) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, find);
     if (!found.backend)
-        why_set(why, "%s", found.why);
+        why_set(why, "%s", found.why.text);
     return found.backend;
 }

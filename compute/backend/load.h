@@ -8,6 +8,8 @@
 #ifndef COMPUTE_BACKEND_LOAD_H
 #define COMPUTE_BACKEND_LOAD_H
 
+#include "compute/base/why.h"
+
 #include "compute/backend/backend.h"
 
 #define BACKEND_LOAD_SYMBOL "tokendrip_backend"
@@ -16,11 +18,12 @@
 // The CUDA backend, ready to be opened on this machine; NULL with `why`. Its code
 // stays in the process. Thread: any; the answer is found once and kept.
 // Cost: under a millisecond without a driver.
-const struct backend *backend_load_cuda(char *why);
+const struct backend *backend_load_cuda(struct why *why);
 
 // The same for one file, loaded anew at every call. driver_library: name or path of a
 // library that must load before the plugin is opened; NULL = none.
-const struct backend *backend_load_file(const char *path, const char *driver_library, char *why);
+const struct backend *backend_load_file(const char *path, const char *driver_library,
+                                        struct why *why);
 
 // Writes the path of the plugin: the first of the two places that has it, else the first
 // place. executable: path of the program. False: it does not fit into `bytes`.

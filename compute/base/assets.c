@@ -34,7 +34,7 @@ static bool try_folder(struct search *search, const char *folder, const char *be
 }
 
 bool assets_find_in(char out[ASSETS_PATH_BYTES], const char *name, const char *environment,
-                    const char *executable_folder, char why[256]) {
+                    const char *executable_folder, struct why *why) {
     struct search search = {.out = out, .name = name};
     if (environment && environment[0]) {
         if (try_folder(&search, environment, ""))
@@ -66,17 +66,18 @@ static bool find_executable_folder(char out[ASSETS_PATH_BYTES]) {
     return true;
 }
 
-bool assets_find(char out[ASSETS_PATH_BYTES], const char *name, char why[256]) {
+bool assets_find(char out[ASSETS_PATH_BYTES], const char *name, struct why *why) {
     char folder[ASSETS_PATH_BYTES];
     bool has_folder = find_executable_folder(folder);
     return assets_find_in(out, name, getenv("TOKENDRIP_ASSETS"), has_folder ? folder : NULL, why);
 }
 
 const char *assets_run(char out[ASSETS_PATH_BYTES], const char *name) {
-    char asset[128], why[256];
+    char asset[128];
+    struct why why;
     if (!name || strchr(name, '/') || access(name, F_OK) == 0)
         return name;
     int length = snprintf(asset, sizeof asset, "runs/%s.json", name);
-    bool is_own = length < (int)sizeof asset && assets_find(out, asset, why);
+    bool is_own = length < (int)sizeof asset && assets_find(out, asset, &why);
     return is_own ? out : name;
 }

@@ -70,7 +70,7 @@ static bool read_all(int file, char **text, size_t *bytes, size_t max_bytes) {
     return false;
 }
 
-bool jsonin_read(char **text, size_t *bytes, const char *path, size_t max_bytes, char *why) {
+bool jsonin_read(char **text, size_t *bytes, const char *path, size_t max_bytes, struct why *why) {
     *text = NULL;
     *bytes = 0;
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -97,7 +97,8 @@ static void make_one_line(char *text) {
         *c = (unsigned char)*c < 0x20 || *c == 0x7f ? ' ' : *c;
 }
 
-json_t *jsonin_parse(const char *name, const char *json, size_t bytes, int first_line, char *why) {
+json_t *jsonin_parse(const char *name, const char *json, size_t bytes, int first_line,
+                     struct why *why) {
     json_error_t error;
     json_t *root = json_loadb(json, bytes, JSON_REJECT_DUPLICATES, &error);
     if (root)

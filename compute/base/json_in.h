@@ -5,6 +5,8 @@
 #ifndef COMPUTE_BASE_JSON_IN_H
 #define COMPUTE_BASE_JSON_IN_H
 
+#include "compute/base/why.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +17,7 @@ struct jsonin {
     const char *name;   // the file, for messages
     char where[32];     // "info", "passes[3]"; empty at the top
     const json_t *json; // the object; borrowed
-    char *why;
+    struct why *why;
 };
 
 struct jsonin_range {
@@ -23,12 +25,13 @@ struct jsonin_range {
 };
 
 // Reads a whole file or pipe of at most `max_bytes`. Owner: the caller, free().
-bool jsonin_read(char **text, size_t *bytes, const char *path, size_t max_bytes, char *why);
+bool jsonin_read(char **text, size_t *bytes, const char *path, size_t max_bytes, struct why *why);
 
 // The value in `bytes` bytes at `json`; `first_line` is the line they begin at (1
 // for a whole file). Duplicate keys and anything after the value are errors.
 // Owner: the caller, json_decref. NULL with `why` on failure.
-json_t *jsonin_parse(const char *name, const char *json, size_t bytes, int first_line, char *why);
+json_t *jsonin_parse(const char *name, const char *json, size_t bytes, int first_line,
+                     struct why *why);
 
 // The end of a long file name, which leaves room for the reason after it.
 const char *jsonin_short(const char *name);

@@ -118,7 +118,7 @@ void jsonout_line(struct jsonout *out) {
     append(out, "\n", 1);
 }
 
-char *jsonout_take(struct jsonout *out, size_t *bytes, char *why) {
+char *jsonout_take(struct jsonout *out, size_t *bytes, struct why *why) {
     *bytes = 0;
     if (make_room(out, 0)) {
         char *text = out->text;

@@ -5,6 +5,8 @@
 #ifndef COMPUTE_BASE_JSON_OUT_H
 #define COMPUTE_BASE_JSON_OUT_H
 
+#include "compute/base/why.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,6 +32,6 @@ void jsonout_line(struct jsonout *out); // a line end, for people
 
 // The text, NUL-terminated after `bytes` bytes. Owner: the caller, free(). NULL
 // with `why` if any call failed; then there is nothing to free.
-char *jsonout_take(struct jsonout *out, size_t *bytes, char *why);
+char *jsonout_take(struct jsonout *out, size_t *bytes, struct why *why);
 
 #endif

@@ -34,7 +34,7 @@ static bool folder_of(char out[PARTFILE_PATH_BYTES], const char *path) {
     return true;
 }
 
-bool partfile_check_target(const char *path, bool overwrite, char why[256]) {
+bool partfile_check_target(const char *path, bool overwrite, struct why *why) {
     char folder[PARTFILE_PATH_BYTES];
     // 32: room for ".part99" and an ending.
     if (strlen(path) + 32 > PARTFILE_PATH_BYTES || !folder_of(folder, path))
@@ -70,7 +70,7 @@ static bool part_path(char out[PARTFILE_PATH_BYTES], const char *path, struct pa
 }
 
 bool partfile_create(struct partfile *out, const char *path, struct partfile_name name,
-                     char why[256]) {
+                     struct why *why) {
     out->fd = -1;
     errno = ENAMETOOLONG;
     for (int number = 1; number <= MAX_PARTS; number++) {
@@ -86,7 +86,7 @@ bool partfile_create(struct partfile *out, const char *path, struct partfile_nam
 }
 
 bool partfile_create_folder(struct partfile *out, const char *path, const char *word,
-                            char why[256]) {
+                            struct why *why) {
     out->fd = -1;
     errno = ENAMETOOLONG;
     for (int number = 1; number <= MAX_PARTS; number++) {
@@ -123,7 +123,7 @@ int partfile_write_fd(int fd, const void *data, size_t bytes) {
     return 0;
 }
 
-bool partfile_write(const struct partfile *part, const void *data, size_t bytes, char why[256]) {
+bool partfile_write(const struct partfile *part, const void *data, size_t bytes, struct why *why) {
     int error = partfile_write_fd(part->fd, data, bytes);
     if (error == 0)
         return true;
@@ -170,7 +170,7 @@ static int rename_to_free_name(const char *from, const char *to) {
     return rename(from, to);
 }
 
-bool partfile_rename(const char *from, const char *to, bool overwrite, char why[256]) {
+bool partfile_rename(const char *from, const char *to, bool overwrite, struct why *why) {
     int result = overwrite ? rename(from, to) : rename_to_free_name(from, to);
     if (result != 0)
         return why_set(why, "'%.90s' can't be named '%.90s': %s", from, to, strerror(errno));
@@ -178,7 +178,7 @@ bool partfile_rename(const char *from, const char *to, bool overwrite, char why[
     return true;
 }
 
-bool partfile_publish(struct partfile *part, const char *path, bool overwrite, char why[256]) {
+bool partfile_publish(struct partfile *part, const char *path, bool overwrite, struct why *why) {
     int error = finish(part);
     if (error != 0)
         return why_set(why, "can't finish '%.120s': %s", part->path, strerror(error));

@@ -5,6 +5,8 @@
 #ifndef COMPUTE_BASE_PARTFILE_H
 #define COMPUTE_BASE_PARTFILE_H
 
+#include "compute/base/why.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -18,7 +20,7 @@ struct partfile {
 
 // True if `path` can become a file: its folder exists and is writable, `path` is not a
 // folder or device, and it is free or may be replaced.
-bool partfile_check_target(const char *path, bool overwrite, char why[256]);
+bool partfile_check_target(const char *path, bool overwrite, struct why *why);
 
 // How to name a part. {"part", ".mp4"}: "film.mp4" grows in "film.part.mp4", or
 // "film.part2.mp4" and so on if that name is taken (by another recording, or by the
@@ -28,24 +30,24 @@ struct partfile_name {
 };
 
 bool partfile_create(struct partfile *out, const char *path, struct partfile_name name,
-                     char why[256]);
+                     struct why *why);
 
 // The same for a folder: "stills" grows in "stills.part". Fills only out->path.
 bool partfile_create_folder(struct partfile *out, const char *path, const char *word,
-                            char why[256]);
+                            struct why *why);
 
 // Writes all bytes. On failure `why` holds the system's reason.
-bool partfile_write(const struct partfile *part, const void *data, size_t bytes, char why[256]);
+bool partfile_write(const struct partfile *part, const void *data, size_t bytes, struct why *why);
 
 // For any file descriptor: resumes after signals, waits if it would block. 0 or errno.
 int partfile_write_fd(int fd, const void *data, size_t bytes);
 
 // Flushes to the disk, closes and renames to `path`. Without `overwrite` a file that
 // has appeared there meanwhile is kept. On failure the closed part is kept.
-bool partfile_publish(struct partfile *part, const char *path, bool overwrite, char why[256]);
+bool partfile_publish(struct partfile *part, const char *path, bool overwrite, struct why *why);
 
 // Renames a file or folder durably; see partfile_publish.
-bool partfile_rename(const char *from, const char *to, bool overwrite, char why[256]);
+bool partfile_rename(const char *from, const char *to, bool overwrite, struct why *why);
 
 // All in one: `path` holds `data` afterwards, or what it held before. Grows in
 // "run.json.part", where the leftover of a crash is removed first, so that saving

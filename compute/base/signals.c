@@ -39,7 +39,7 @@ static void *wait_for_signals(void *unused) {
     return NULL;
 }
 
-bool signals_start(char why[256]) {
+bool signals_start(struct why *why) {
     pthread_t thread;
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); // a file size limit is a failed write too

@@ -5,11 +5,13 @@
 #ifndef COMPUTE_BASE_SIGNALS_H
 #define COMPUTE_BASE_SIGNALS_H
 
+#include "compute/base/why.h"
+
 #include <stdbool.h>
 
 // Call once, before any other thread is started: threads inherit the blocked
 // signals. One that was ignored at the start (nohup) stays ignored.
-bool signals_start(char why[256]);
+bool signals_start(struct why *why);
 
 // True once the user, or the system, has asked to stop. Thread: any.
 bool signals_stop_asked(void);

@@ -4,12 +4,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-bool why_set(char *why, const char *format, ...) {
+bool why_set(struct why *why, const char *format, ...) {
     if (!why)
         return false;
     va_list args;
     va_start(args, format);
-    vsnprintf(why, WHY_BYTES, format, args);
+    vsnprintf(why->text, sizeof why->text, format, args);
     va_end(args);
     return false;
 }

@@ -1,7 +1,7 @@
-// One line that says what went wrong and what to do about it. Functions that
-// can fail return false (or NULL) and fill the caller's `why`; nothing in
-// compute/ prints. The text names what, which, expected, got and a hint, has
-// no newline and no "error:" prefix: app/ adds those, once.
+// One line that says what went wrong and what to do about it. Functions that can fail
+// return false (or NULL) and fill the caller's `struct why`; nothing in compute/ prints.
+// The text names what, which, expected, got and a hint, has no newline and no "error:"
+// prefix: app/ adds those, once.
 #ifndef COMPUTE_BASE_WHY_H
 #define COMPUTE_BASE_WHY_H
 
@@ -9,9 +9,13 @@
 
 enum { WHY_BYTES = 256 };
 
-// Writes a printf-style reason into `why` (cut at WHY_BYTES) and returns false,
-// so that a failing function can end with `return why_set(why, ...)`.
+struct why {
+    char text[WHY_BYTES]; // always ends in '\0'; "" = no reason yet
+};
+
+// Writes a printf-style reason (cut at WHY_BYTES) and returns false, so that a failing
+// function can end with `return why_set(why, ...)`.
 // NULL: `why` may be NULL; then only the false is delivered.
-bool why_set(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool why_set(struct why *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -23,7 +23,7 @@ enum {
 
 // --- Opening and closing ---
 
-static bool check_matrix(const struct tensor *t, const char *name, bool is_made, char *why) {
+static bool check_matrix(const struct tensor *t, const char *name, bool is_made, struct why *why) {
     (void)is_made; // such a model is checked after its weights were made
     if (!quant_is_known(t->type))
         return why_set(why, "the CPU cannot multiply %s weights of type %s: use an F16 file", name,
@@ -38,7 +38,7 @@ static bool check_matrix(const struct tensor *t, const char *name, bool is_made,
     return true;
 }
 
-static bool check_model(const struct model *model, char *why) {
+static bool check_model(const struct model *model, struct why *why) {
     const struct model_shape *h = &model->shape;
     if (!backend_check_heads(h, why))
         return false;
@@ -62,7 +62,7 @@ static size_t padded(size_t floats) {
 // Takes the memory for the weights of a model made from a shape; `other_bytes` will
 // be needed as well. Does not touch the pages: the members do that.
 static bool take_weights(struct backend_state *s, size_t other_bytes, size_t free_bytes,
-                         char *why) {
+                         struct why *why) {
     const struct model *model = s->model;
     size_t bytes = shape_model_bytes(model);
     size_t whole = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
@@ -95,7 +95,8 @@ static void make_weights(void *context, int member) {
 
 // Allocates one piece of memory for all arrays and touches every page, so that page faults
 // do not fall into a measured pass.
-static bool take_memory(struct backend_state *s, const struct array *arrays, int count, char *why) {
+static bool take_memory(struct backend_state *s, const struct array *arrays, int count,
+                        struct why *why) {
     size_t floats = 0;
     for (int i = 0; i < count; i++)
         floats += padded(arrays[i].floats);
@@ -118,7 +119,7 @@ static bool take_memory(struct backend_state *s, const struct array *arrays, int
     return true;
 }
 
-static bool take_arrays(struct backend_state *s, char *why) {
+static bool take_arrays(struct backend_state *s, struct why *why) {
     const struct model_shape *h = &s->model->shape;
     size_t dim = (size_t)h->dim;
     size_t q_rows = (size_t)s->q_rows, kv_rows = (size_t)s->kv_rows;
@@ -175,7 +176,7 @@ static void close_state(struct backend_state *s) {
     free(s);
 }
 
-static bool set_up(struct backend_state *s, const struct backend_opts *opts, char *why) {
+static bool set_up(struct backend_state *s, const struct backend_opts *opts, struct why *why) {
     const struct model_shape *shape = &s->model->shape;
     if (opts->context < 1 || opts->context > shape->context)
         return why_set(why, "a context of %d tokens was asked for, this model has 1 to %d",
@@ -204,7 +205,7 @@ static bool set_up(struct backend_state *s, const struct backend_opts *opts, cha
 }
 
 static bool open_state(struct backend_state **out, const struct model *model,
-                       const struct backend_opts *opts, char *why) {
+                       const struct backend_opts *opts, struct why *why) {
     *out = NULL;
     if (!model->is_made && !check_model(model, why)) // one that is made is checked then
         return false;
@@ -222,14 +223,15 @@ static bool open_state(struct backend_state **out, const struct model *model,
 
 // --- What it says about itself ---
 
-static bool available(char *why) {
+static bool available(struct why *why) {
     return kernels_choose(NULL, why) != NULL;
 }
 
 static void describe(char *out, size_t bytes) {
-    char name[96], why[WHY_BYTES];
+    char name[96];
+    struct why why;
     cores_name(name, sizeof name, "");
-    const struct kernels *kernels = kernels_choose(NULL, why);
+    const struct kernels *kernels = kernels_choose(NULL, &why);
     double memory_bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     int cores = cores_here();
     snprintf(out, bytes, "%s, %d %s, %s, %.0f GiB memory", name, cores,
@@ -246,7 +248,7 @@ static void fill_info(const struct backend_state *s, struct run_info *info) {
 }
 
 static bool measure_rates(struct backend_state *s, size_t working_set_bytes,
-                          struct device_rates *out, char *why) {
+                          struct device_rates *out, struct why *why) {
     return rates_measure(out, s->threads, s->kernels, working_set_bytes, why);
 }
 

@@ -55,7 +55,7 @@ const struct kernels *kernels_at(int index) {
     return NULL;
 }
 
-const struct kernels *kernels_choose(const char *isa, char *why) {
+const struct kernels *kernels_choose(const char *isa, struct why *why) {
     if (!isa)
         isa = getenv("TOKENDRIP_ISA");
     if (!isa || !*isa)

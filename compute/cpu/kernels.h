@@ -8,6 +8,8 @@
 #ifndef COMPUTE_CPU_KERNELS_H
 #define COMPUTE_CPU_KERNELS_H
 
+#include "compute/base/why.h"
+
 #include "compute/model/model.h"
 #include "compute/model/shape_random.h"
 
@@ -79,7 +81,7 @@ struct kernels {
 // The best set for this processor, or the one named by `isa` or, when that is
 // NULL, by the environment variable TOKENDRIP_ISA. NULL with `why` when the name
 // is unknown or the processor cannot run it.
-const struct kernels *kernels_choose(const char *isa, char *why);
+const struct kernels *kernels_choose(const char *isa, struct why *why);
 
 // Set `index` of those this processor can run, the best first; NULL past the last.
 const struct kernels *kernels_at(int index);

@@ -314,7 +314,7 @@ static void forward(void *context, int member) {
         make_logits(s, member);
 }
 
-bool state_pass(struct backend_state *s, const struct backend_pass *pass, char *why) {
+bool state_pass(struct backend_state *s, const struct backend_pass *pass, struct why *why) {
     struct backend_limits limits = {s->model->shape.vocab, s->context, s->cached};
     if (!backend_check_pass(pass, &limits, why))
         return false;

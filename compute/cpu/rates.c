@@ -113,7 +113,7 @@ static size_t buffer_bytes(const struct device_rates *rates, size_t working_set_
 }
 
 static bool measure_reading(struct device_rates *out, struct reading *r, struct threads *threads,
-                            size_t bytes, char *why) {
+                            size_t bytes, struct why *why) {
     size_t members = (size_t)r->members;
     r->floats = bytes / sizeof(float) / members / UNIT_FLOATS * UNIT_FLOATS;
     r->floats = r->floats ? r->floats : UNIT_FLOATS;
@@ -191,7 +191,7 @@ static void multiply(void *context, int member) {
 }
 
 static bool measure_multiplying(struct device_rates *out, struct multiplying *m,
-                                struct threads *threads, char *why) {
+                                struct threads *threads, struct why *why) {
     size_t members = (size_t)m->members;
     m->memory = aligned_alloc(LINE_BYTES, members * OWN_FLOATS * sizeof(float));
     if (!m->memory)
@@ -204,7 +204,7 @@ static bool measure_multiplying(struct device_rates *out, struct multiplying *m,
 }
 
 bool rates_measure(struct device_rates *out, struct threads *threads, const struct kernels *kernels,
-                   size_t working_set_bytes, char *why) {
+                   size_t working_set_bytes, struct why *why) {
     size_t cache_bytes = rates_cache_bytes("");
     int members = threads_count(threads);
     *out = (struct device_rates){.is_cached = working_set_bytes <= cache_bytes};

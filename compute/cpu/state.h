@@ -3,6 +3,8 @@
 #ifndef COMPUTE_CPU_STATE_H
 #define COMPUTE_CPU_STATE_H
 
+#include "compute/base/why.h"
+
 #include "compute/backend/backend.h"
 #include "compute/cpu/kernels.h"
 #include "compute/cpu/threads.h"
@@ -59,6 +61,6 @@ struct span {
 struct span state_share(const struct backend_state *s, int member, int count, int unit);
 
 // See backend.h, pass.
-bool state_pass(struct backend_state *s, const struct backend_pass *pass, char *why);
+bool state_pass(struct backend_state *s, const struct backend_pass *pass, struct why *why);
 
 #endif

@@ -208,7 +208,7 @@ void threads_run(struct threads *threads, threads_work_fn *work, void *context) 
     restore_floats(floats);
 }
 
-static bool start_members(struct threads *threads, char *why) {
+static bool start_members(struct threads *threads, struct why *why) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -230,7 +230,7 @@ static void *take_lines(size_t bytes) {
     return memory ? memset(memory, 0, bytes) : NULL;
 }
 
-bool threads_create(struct threads **out, int count, char *why) {
+bool threads_create(struct threads **out, int count, struct why *why) {
     *out = NULL;
     if (count < 1 || count > THREADS_MAX)
         return why_set(why, "threads: %d asked for, expected 1 to %d", count, THREADS_MAX);

@@ -7,6 +7,8 @@
 #ifndef COMPUTE_CPU_THREADS_H
 #define COMPUTE_CPU_THREADS_H
 
+#include "compute/base/why.h"
+
 #include <stdbool.h>
 
 enum { THREADS_MAX = 256 };
@@ -18,7 +20,7 @@ typedef void threads_work_fn(void *context, int member);
 
 // A team of `count` members (1 .. THREADS_MAX): starts count - 1 threads with
 // every signal blocked. Owner: the caller, threads_destroy. Errors: `why`.
-bool threads_create(struct threads **out, int count, char *why);
+bool threads_create(struct threads **out, int count, struct why *why);
 void threads_destroy(struct threads *threads); // NULL is fine
 
 int threads_count(const struct threads *threads);

@@ -164,7 +164,7 @@ KERNEL void mixed_kernel(struct tile_args args) {
 
 // `count` key heads from `first_head` on, whose planes are `plane` numbers apart.
 static bool run_heads(const struct tile_args &tile, int first_head, int count, struct gemm *gemm,
-                      cudaStream_t stream, char *why) {
+                      cudaStream_t stream, struct why *why) {
     const struct attend_products &work = tile.work;
     const struct cache &cache = tile.pass.cache;
     const int group = tile.pass.heads.heads / tile.pass.heads.kv_heads;
@@ -215,7 +215,7 @@ static bool run_heads(const struct tile_args &tile, int first_head, int count, s
 }
 
 static bool run_tile(const struct tile_args &tile, struct gemm *gemm, cudaStream_t stream,
-                     char *why) {
+                     struct why *why) {
     const struct heads &h = tile.pass.heads;
     const int seen = tile.pass.first_position + tile.first + tile.tokens;
     const int most = (int)(tile.work.values / values_of(h, tile.tokens, seen));
@@ -232,7 +232,8 @@ static bool run_tile(const struct tile_args &tile, struct gemm *gemm, cudaStream
 }
 
 bool attend_products_run(const struct attend_products *work, struct gemm *gemm,
-                         const struct attend_rows_args &args, cudaStream_t stream, char *why) {
+                         const struct attend_rows_args &args, cudaStream_t stream,
+                         struct why *why) {
     struct tile_args tile = {};
     tile.work = *work;
     tile.pass = args;

@@ -34,6 +34,6 @@ void attend_products_place(struct attend_products *out, struct device_arena *are
 
 // As launch_attend_rows, of any number of tokens; tile_tokens is not 0.
 bool attend_products_run(const struct attend_products *work, struct gemm *gemm,
-                         const struct attend_rows_args &args, cudaStream_t stream, char *why);
+                         const struct attend_rows_args &args, cudaStream_t stream, struct why *why);
 
 #endif

@@ -27,28 +27,28 @@ enum {
 
 // --- A pass ---
 
-static bool is_good(const struct backend_state *s, char *why) {
-    return !s->lost[0] ||
-           why_set(why, "the GPU failed in an earlier pass and cannot go on: %.180s", s->lost);
+static bool is_good(const struct backend_state *s, struct why *why) {
+    return !s->lost.text[0] ||
+           why_set(why, "the GPU failed in an earlier pass and cannot go on: %.180s", s->lost.text);
 }
 
-static bool pass(struct backend_state *s, const struct backend_pass *pass, char *why) {
+static bool pass(struct backend_state *s, const struct backend_pass *pass, struct why *why) {
     struct backend_limits limits = {s->model->shape.vocab, s->context, s->cached};
-    char reason[WHY_BYTES] = "";
+    struct why reason = {0};
     if (!is_good(s, why) || !backend_check_pass(pass, &limits, why))
         return false;
     s->cached = pass->first_position; // later tokens are being overwritten
     s->is_stopped = false;
     // The calling thread may not be the one that opened.
-    bool ok = device_check(cudaSetDevice(s->device), "be used", reason) &&
-              (pass->count == 1 ? pass_step(s, pass, reason) : pass_rows(s, pass, reason));
+    bool ok = device_check(cudaSetDevice(s->device), "be used", &reason) &&
+              (pass->count == 1 ? pass_step(s, pass, &reason) : pass_rows(s, pass, &reason));
     if (ok) {
         s->cached += pass->count;
         return true;
     }
     if (!s->is_stopped)
-        snprintf(s->lost, sizeof s->lost, "%s", reason);
-    return why_set(why, "%s", reason);
+        why_set(&s->lost, "%s", reason.text);
+    return why_set(why, "%s", reason.text);
 }
 
 // --- Opening and closing ---
@@ -109,7 +109,8 @@ static const char *fitting_shape(const struct backend_state *s, size_t other, si
 }
 
 // The reason for a failed allocation: too little memory, or enough that was not granted.
-static bool refuse(const struct backend_state *s, size_t needed, size_t free_bytes, char *why) {
+static bool refuse(const struct backend_state *s, size_t needed, size_t free_bytes,
+                   struct why *why) {
     const bool is_refused = needed <= free_bytes, is_cache = s->weights.bytes <= free_bytes;
     const size_t other = needed - s->weights.bytes;
     const char *shape = fitting_shape(s, other, free_bytes);
@@ -133,13 +134,13 @@ static bool refuse(const struct backend_state *s, size_t needed, size_t free_byt
                    is_refused ? ", but the card refused them" : "", hint);
 }
 
-static bool free_memory(size_t *bytes, char *why) {
+static bool free_memory(size_t *bytes, struct why *why) {
     size_t total_bytes = 0;
     *bytes = 0;
     return device_check(cudaMemGetInfo(bytes, &total_bytes), "tell its free memory", why);
 }
 
-static bool take_memory(struct backend_state *s, char *why) {
+static bool take_memory(struct backend_state *s, struct why *why) {
     struct device_arena count = {NULL, 0};
     place_arrays(s, &count);
     s->memory_bytes = count.used;
@@ -168,7 +169,7 @@ static bool take_memory(struct backend_state *s, char *why) {
 }
 
 // Like the CPU backend: in double, rounded once.
-static bool fill_angles(struct backend_state *s, char *why) {
+static bool fill_angles(struct backend_state *s, struct why *why) {
     const struct model *model = s->model;
     const int pairs = model->shape.head_dim / 2;
     const size_t bytes = (size_t)s->context * (size_t)pairs * 2 * sizeof(float);
@@ -193,7 +194,7 @@ static bool fill_angles(struct backend_state *s, char *why) {
     return ok;
 }
 
-static bool take_host_memory(struct backend_state *s, char *why) {
+static bool take_host_memory(struct backend_state *s, struct why *why) {
     size_t bytes = (size_t)s->model->shape.vocab * sizeof(float);
     return device_check(cudaHostAlloc(&s->next, NEXT_COUNT * sizeof(int), cudaHostAllocMapped),
                         "share memory", why) &&
@@ -203,7 +204,7 @@ static bool take_host_memory(struct backend_state *s, char *why) {
                         why);
 }
 
-static bool warm_pass(struct backend_state *s, int count, char *why) {
+static bool warm_pass(struct backend_state *s, int count, struct why *why) {
     static const int32_t zeros[ATTEND_PRODUCTS_TOKENS] = {0};
     int32_t greedy_id;
     struct backend_pass warm = {};
@@ -216,21 +217,21 @@ static bool warm_pass(struct backend_state *s, int count, char *why) {
 
 // Runs every kernel once before anything is timed: that loads its module, which may wait
 // and allocate and must not happen inside a capture.
-static bool warm_up(struct backend_state *s, char *why) {
-    char graph_why[WHY_BYTES] = "switched off";
+static bool warm_up(struct backend_state *s, struct why *why) {
+    struct why graph_why = {"switched off"};
     if (!warm_pass(s, 1, why) || (s->most > 1 && !warm_pass(s, 2, why)) ||
         (s->a.attend.tile_tokens > 0 && !warm_pass(s, ATTEND_PRODUCTS_TOKENS, why)))
         return false;
     const char *word = getenv("TOKENDRIP_CUDA_GRAPH"); // "off": to compare with
-    bool has_graph = !(word && strcmp(word, "off") == 0) && capture_step(s, graph_why);
-    name_driver(s, has_graph ? NULL : graph_why);
+    bool has_graph = !(word && strcmp(word, "off") == 0) && capture_step(s, &graph_why);
+    name_driver(s, has_graph ? NULL : graph_why.text);
     if (!warm_pass(s, 1, why)) // also shows that the device outlived a failed capture
         return false;
     s->cached = 0;
     return true;
 }
 
-static bool check_matrix(const struct tensor *t, const char *name, bool is_made, char *why) {
+static bool check_matrix(const struct tensor *t, const char *name, bool is_made, struct why *why) {
     if (!quant_is_known(t->type) || quant_row_bytes(t->type, t->cols) == 0)
         return why_set(why, "the GPU cannot multiply %s weights of type %s in rows of %d numbers",
                        name, gguf_tensor_type_name(t->type), (int)t->cols);
@@ -239,7 +240,7 @@ static bool check_matrix(const struct tensor *t, const char *name, bool is_made,
     return true;
 }
 
-static bool check_model(const struct model *model, char *why) {
+static bool check_model(const struct model *model, struct why *why) {
     const struct model_shape *h = &model->shape;
     if (!backend_check_heads(h, why))
         return false;
@@ -256,14 +257,14 @@ static bool check_model(const struct model *model, char *why) {
 }
 
 static bool create_marks(struct backend_state *s, enum marks_kind kind, enum backend_marks which,
-                         char *why) {
+                         struct why *why) {
     s->marks_kind = kind;
     return marks_create(&s->marks, s->model->shape.layers + 1, kind, which, s->stream, why);
 }
 
 // The device's clock if its steps are fine enough, else events. An environment variable
 // overrides it, for measuring what marks cost.
-static bool choose_marks(struct backend_state *s, enum backend_marks which, char *why) {
+static bool choose_marks(struct backend_state *s, enum backend_marks which, struct why *why) {
     const char *word = getenv("TOKENDRIP_CUDA_MARKS");
     if (word && strcmp(word, "events") == 0)
         return create_marks(s, MARKS_EVENTS, which, why);
@@ -293,7 +294,7 @@ static void set_sizes(struct backend_state *s, const struct backend_opts *opts) 
         (size_t)h->kv_heads * (size_t)s->context * (size_t)s->cache_stride * number;
 }
 
-static bool set_up(struct backend_state *s, const struct backend_opts *opts, char *why) {
+static bool set_up(struct backend_state *s, const struct backend_opts *opts, struct why *why) {
     struct card card;
     if (opts->context < 1 || opts->context > s->model->shape.context)
         return why_set(why, "a context of %d tokens was asked for, this model has 1 to %d",
@@ -334,7 +335,7 @@ static void close_state(struct backend_state *s) {
 }
 
 static bool open_state(struct backend_state **out, const struct model *model,
-                       const struct backend_opts *opts, char *why) {
+                       const struct backend_opts *opts, struct why *why) {
     *out = NULL;
     if (!check_model(model, why))
         return false;
@@ -359,12 +360,12 @@ static void fill_info(const struct backend_state *s, struct run_info *info) {
 }
 
 static bool measure_rates(struct backend_state *s, size_t working_set_bytes,
-                          struct device_rates *out, char *why) {
+                          struct device_rates *out, struct why *why) {
     return is_good(s, why) && device_check(cudaSetDevice(s->device), "be used", why) &&
            rates_measure(out, s->gemm, s->stream, working_set_bytes, why);
 }
 
-static bool available(char *why) {
+static bool available(struct why *why) {
     struct card card;
     return cards_find(&card, -1, why);
 }

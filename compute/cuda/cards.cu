@@ -18,7 +18,7 @@ struct look {
     size_t free_bytes, total_bytes;
 };
 
-static bool check_driver(char *why) {
+static bool check_driver(struct why *why) {
     int driver = 0, runtime = 0;
     cudaDriverGetVersion(&driver);
     cudaRuntimeGetVersion(&runtime);
@@ -32,7 +32,7 @@ static bool check_driver(char *why) {
     return true;
 }
 
-static bool count_cards(int *count, char *why) {
+static bool count_cards(int *count, struct why *why) {
     *count = 0;
     if (!check_driver(why))
         return false;
@@ -45,7 +45,7 @@ static bool count_cards(int *count, char *why) {
 }
 
 // Creates the context, since only that tells whether the card can be used.
-static bool look_at(struct look *out, int index, char *why) {
+static bool look_at(struct look *out, int index, struct why *why) {
     const cudaDeviceProp *prop = &out->prop;
     if (!device_check(cudaGetDeviceProperties(&out->prop, index), "describe itself", why))
         return false;
@@ -64,43 +64,43 @@ static bool look_at(struct look *out, int index, char *why) {
                    error == cudaErrorMemoryAllocation ? ": other programs hold its memory" : "");
 }
 
-static bool refuse_index(int wanted, int count, char *why) {
+static bool refuse_index(int wanted, int count, struct why *why) {
     if (count == 1)
         return why_set(why, "there is no card cuda:%d here: the only one is cuda:0", wanted);
     return why_set(why, "there is no card cuda:%d here: they are cuda:0 to cuda:%d", wanted,
                    count - 1);
 }
 
-bool cards_find(struct card *out, int wanted, char *why) {
+bool cards_find(struct card *out, int wanted, struct why *why) {
     int count;
     if (!count_cards(&count, why))
         return false;
     if (wanted >= count)
         return refuse_index(wanted, count, why);
-    char first_why[WHY_BYTES] = "";
+    struct why first_why = {0};
     int from = wanted < 0 ? 0 : wanted, to = wanted < 0 ? count : wanted + 1;
     for (int i = from; i < to; i++) {
         struct look look;
-        char card_why[WHY_BYTES] = "";
-        if (look_at(&look, i, card_why)) {
+        struct why card_why = {0};
+        if (look_at(&look, i, &card_why)) {
             out->index = i;
             out->multiprocessors = look.prop.multiProcessorCount;
             snprintf(out->name, sizeof out->name, "%.95s", look.prop.name);
             return true;
         }
         if (i == from)
-            memcpy(first_why, card_why, sizeof first_why);
+            memcpy(first_why.text, card_why.text, sizeof first_why.text);
     }
-    return why_set(why, "%s", first_why);
+    return why_set(why, "%s", first_why.text);
 }
 
 static void describe_card(char *out, int index) {
     struct look look;
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     int driver = 0;
     cudaDriverGetVersion(&driver);
-    if (!look_at(&look, index, why)) {
-        snprintf(out, LINE_BYTES, "cuda:%d cannot be used: %.200s", index, why);
+    if (!look_at(&look, index, &why)) {
+        snprintf(out, LINE_BYTES, "cuda:%d cannot be used: %.200s", index, why.text);
         return;
     }
     snprintf(out, LINE_BYTES,
@@ -112,11 +112,11 @@ static void describe_card(char *out, int index) {
 }
 
 void cards_describe(char *out, size_t bytes) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     int count;
     size_t used = 0;
-    bool has_cards = count_cards(&count, why);
-    snprintf(out, bytes, "%s", why);
+    bool has_cards = count_cards(&count, &why);
+    snprintf(out, bytes, "%s", why.text);
     for (int i = 0; has_cards && i < count; i++) {
         char line[LINE_BYTES];
         describe_card(line, i);

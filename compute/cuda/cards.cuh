@@ -13,7 +13,7 @@ struct card {
 
 // wanted: a card's index, -1 = the first that works. Makes it the calling thread's device.
 // False with `why`: the driver, the card's age, or CUDA's own error.
-bool cards_find(struct card *out, int wanted, char *why);
+bool cards_find(struct card *out, int wanted, struct why *why);
 
 // See struct backend.
 void cards_describe(char *out, size_t bytes);

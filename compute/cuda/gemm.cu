@@ -35,13 +35,13 @@ size_t gemm_workspace_bytes(void) {
     return (size_t)32 << 20; // NVIDIA's advice for Hopper, more than enough elsewhere
 }
 
-static bool check(cublasStatus_t status, const char *what, char *why) {
+static bool check(cublasStatus_t status, const char *what, struct why *why) {
     if (status == CUBLAS_STATUS_SUCCESS)
         return true;
     return why_set(why, "cuBLASLt could not %s: %s", what, cublasLtGetStatusString(status));
 }
 
-bool gemm_create(struct gemm **out, char *why) {
+bool gemm_create(struct gemm **out, struct why *why) {
     *out = NULL;
     struct gemm *gemm = static_cast<struct gemm *>(calloc(1, sizeof *gemm));
     if (!gemm)
@@ -103,7 +103,7 @@ static cudaDataType_t type_of(enum gemm_type type) {
 }
 
 static bool set_batch(cublasLtMatrixLayout_t layout, const struct gemm_call *c, size_t step,
-                      char *why) {
+                      struct why *why) {
     const int32_t batch = c->batch;
     const int64_t offset = (int64_t)step;
     if (batch <= 1)
@@ -116,7 +116,7 @@ static bool set_batch(cublasLtMatrixLayout_t layout, const struct gemm_call *c, 
                  "describe several products", why);
 }
 
-static bool describe(struct prepared *p, const struct gemm_call *c, char *why) {
+static bool describe(struct prepared *p, const struct gemm_call *c, struct why *why) {
     const cudaDataType_t type = type_of(c->type);
     const cublasOperation_t turned = c->is_turned ? CUBLAS_OP_N : CUBLAS_OP_T;
     const uint64_t rows = (uint64_t)c->rows, cols = (uint64_t)c->cols, tokens = (uint64_t)c->tokens;
@@ -137,7 +137,7 @@ static bool describe(struct prepared *p, const struct gemm_call *c, char *why) {
 }
 
 // What an algorithm may use and rely on.
-static bool describe_wish(cublasLtMatmulPreference_t wish, uint32_t align_bytes, char *why) {
+static bool describe_wish(cublasLtMatmulPreference_t wish, uint32_t align_bytes, struct why *why) {
     static const cublasLtMatmulPreferenceAttributes_t sides[] = {
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES};
@@ -152,7 +152,7 @@ static bool describe_wish(cublasLtMatmulPreference_t wish, uint32_t align_bytes,
     return ok;
 }
 
-static bool choose(struct gemm *gemm, struct prepared *p, char *why) {
+static bool choose(struct gemm *gemm, struct prepared *p, struct why *why) {
     cublasLtMatmulPreference_t wish = NULL;
     cublasLtMatmulHeuristicResult_t best;
     int found = 0;
@@ -172,7 +172,7 @@ static bool choose(struct gemm *gemm, struct prepared *p, char *why) {
     return true;
 }
 
-static struct prepared *prepare(struct gemm *gemm, const struct gemm_call *call, char *why) {
+static struct prepared *prepare(struct gemm *gemm, const struct gemm_call *call, struct why *why) {
     const uint32_t align_bytes = alignment_of(call);
     for (int i = 0; i < MOST_SHAPES; i++) {
         struct prepared *p = &gemm->prepared[i];
@@ -192,7 +192,8 @@ static struct prepared *prepare(struct gemm *gemm, const struct gemm_call *call,
     return p;
 }
 
-bool gemm_run(struct gemm *gemm, const struct gemm_call *call, cudaStream_t stream, char *why) {
+bool gemm_run(struct gemm *gemm, const struct gemm_call *call, cudaStream_t stream,
+              struct why *why) {
     const struct prepared *p = prepare(gemm, call, why);
     if (!p)
         return false;

@@ -28,15 +28,16 @@ struct gemm_call {
 size_t gemm_workspace_bytes(void);
 
 // Owner: gemm_destroy, NULL is fine.
-bool gemm_create(struct gemm **out, char *why);
+bool gemm_create(struct gemm **out, struct why *why);
 void gemm_destroy(struct gemm *gemm);
 
 // Puts it on the stream. The first call of a shape must not be inside a capture.
-bool gemm_run(struct gemm *gemm, const struct gemm_call *call, cudaStream_t stream, char *why);
+bool gemm_run(struct gemm *gemm, const struct gemm_call *call, cudaStream_t stream,
+              struct why *why);
 
 // The same for one product (no batch), with its tokens in slices of whole tiles of 128 and
 // at most most_flop (or one tile), so that no kernel runs for long.
 bool gemm_run_in_slices(struct gemm *gemm, const struct gemm_call *call, double most_flop,
-                        cudaStream_t stream, char *why);
+                        cudaStream_t stream, struct why *why);
 
 #endif

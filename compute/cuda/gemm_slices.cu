@@ -11,7 +11,7 @@ static int slice_tokens(const struct gemm_call *call, double most_flop) {
 }
 
 bool gemm_run_in_slices(struct gemm *gemm, const struct gemm_call *call, double most_flop,
-                        cudaStream_t stream, char *why) {
+                        cudaStream_t stream, struct why *why) {
     const int at_once = slice_tokens(call, most_flop);
     const size_t row_bytes = (size_t)call->in_stride * (call->type == GEMM_F32 ? 4 : 2);
     for (int first = 0; first < call->tokens; first += at_once) {

@@ -62,7 +62,7 @@ int64_t marks_step_ns(const struct marks *m) {
     return m->step_ns;
 }
 
-static bool find_step(struct marks *m, char *why) {
+static bool find_step(struct marks *m, struct why *why) {
     m->slots[m->count] = 0;
     launch_clock_step(m->device_slots + m->count, m->stream);
     if (!device_check(cudaStreamSynchronize(m->stream), "tell the step of its clock", why) ||
@@ -73,7 +73,7 @@ static bool find_step(struct marks *m, char *why) {
     return true;
 }
 
-static bool tie_clocks(struct marks *m, char *why) {
+static bool tie_clocks(struct marks *m, struct why *why) {
     struct stamp stamp = {m->device_slots + m->count, m->arrived};
     for (int i = 0; i < ROUND_TRIPS; i++) {
         m->slots[m->count] = 0;
@@ -89,7 +89,7 @@ static bool tie_clocks(struct marks *m, char *why) {
 
 // --- Opening and closing ---
 
-static bool take_slots(struct marks *m, char *why) {
+static bool take_slots(struct marks *m, struct why *why) {
     size_t bytes = ((size_t)m->count + 1) * sizeof *m->device_slots;
     unsigned long long *slots = NULL;
     if (!device_check(cudaHostAlloc(&slots, bytes, cudaHostAllocMapped), "share memory for marks",
@@ -105,7 +105,7 @@ static bool take_slots(struct marks *m, char *why) {
            find_step(m, why) && tie_clocks(m, why);
 }
 
-static bool take_events(struct marks *m, char *why) {
+static bool take_events(struct marks *m, struct why *why) {
     m->events = static_cast<cudaEvent_t *>(calloc((size_t)m->count + 1, sizeof *m->events));
     if (!m->events)
         return why_set(why, "no memory for %d events", m->count + 1);
@@ -118,7 +118,7 @@ static bool take_events(struct marks *m, char *why) {
 }
 
 bool marks_create(struct marks **out, int count, enum marks_kind kind, enum backend_marks which,
-                  cudaStream_t stream, char *why) {
+                  cudaStream_t stream, struct why *why) {
     *out = NULL;
     struct marks *m = static_cast<struct marks *>(calloc(1, sizeof *m));
     if (!m)
@@ -166,13 +166,13 @@ void marks_capture(struct marks *m, bool is_on) {
 
 // Without the flag an event would only be an edge of the graph, and outside a capture
 // CUDA refuses the flag.
-static bool record(struct marks *m, int event, char *why) {
+static bool record(struct marks *m, int event, struct why *why) {
     unsigned flags = m->is_capturing ? cudaEventRecordExternal : cudaEventRecordDefault;
     return device_check(cudaEventRecordWithFlags(m->events[event], m->stream, flags),
                         "record an event", why);
 }
 
-bool marks_start(struct marks *m, char *why) {
+bool marks_start(struct marks *m, struct why *why) {
     return !m->events || record(m, m->count, why);
 }
 
@@ -182,7 +182,7 @@ struct stamp marks_stamp(const struct marks *m, int stage) {
     return m->slots && marks_has(m, stage) ? stamp : none;
 }
 
-bool marks_put(struct marks *m, int stage, bool is_stamped, char *why) {
+bool marks_put(struct marks *m, int stage, bool is_stamped, struct why *why) {
     if (!marks_has(m, stage))
         return true;
     if (m->slots && !is_stamped)
@@ -190,7 +190,7 @@ bool marks_put(struct marks *m, int stage, bool is_stamped, char *why) {
     return !m->events || record(m, stage, why);
 }
 
-static bool wait_for_slot(struct marks *m, int stage, char *why) {
+static bool wait_for_slot(struct marks *m, int stage, struct why *why) {
     for (int spin = 1; m->slots[stage] == 0; spin++) {
         if (spin % SPINS != 0)
             continue;
@@ -211,7 +211,7 @@ static bool wait_for_slot(struct marks *m, int stage, char *why) {
     return true;
 }
 
-static bool wait_for_all(struct marks *m, char *why) {
+static bool wait_for_all(struct marks *m, struct why *why) {
     if (!m->is_over && !device_check(cudaStreamSynchronize(m->stream), "go on", why))
         return false;
     m->is_over = true;
@@ -220,7 +220,7 @@ static bool wait_for_all(struct marks *m, char *why) {
 
 // Elapsed times have a step of about half a microsecond; the pass starts on the device an
 // unknown time after its launch began.
-static bool event_ns(struct marks *m, int64_t *end_ns, int stage, char *why) {
+static bool event_ns(struct marks *m, int64_t *end_ns, int stage, struct why *why) {
     float ms = 0;
     if (!wait_for_all(m, why) ||
         !device_check(cudaEventElapsedTime(&ms, m->events[m->count], m->events[stage]),
@@ -230,7 +230,7 @@ static bool event_ns(struct marks *m, int64_t *end_ns, int stage, char *why) {
     return true;
 }
 
-static bool slot_ns(struct marks *m, int64_t *end_ns, int stage, char *why) {
+static bool slot_ns(struct marks *m, int64_t *end_ns, int stage, struct why *why) {
     if (!wait_for_slot(m, stage, why))
         return false;
     int64_t device_ns = (int64_t)m->slots[stage];
@@ -239,7 +239,7 @@ static bool slot_ns(struct marks *m, int64_t *end_ns, int stage, char *why) {
     return true;
 }
 
-bool marks_wait(struct marks *m, int64_t *end_ns, int stage, char *why) {
+bool marks_wait(struct marks *m, int64_t *end_ns, int stage, struct why *why) {
     *end_ns = 0;
     if (!(m->slots ? slot_ns(m, end_ns, stage, why) : event_ns(m, end_ns, stage, why)))
         return false;

@@ -21,7 +21,7 @@ struct marks;
 // the others. Events need one more than marks, the pass's start. Owner: marks_destroy,
 // NULL is fine.
 bool marks_create(struct marks **out, int count, enum marks_kind kind, enum backend_marks which,
-                  cudaStream_t stream, char *why);
+                  cudaStream_t stream, struct why *why);
 void marks_destroy(struct marks *marks);
 
 bool marks_has(const struct marks *marks, int stage);
@@ -33,19 +33,19 @@ void marks_begin(struct marks *marks);
 void marks_capture(struct marks *marks, bool is_on);
 
 // Puts the start of a pass on the stream; part of what is captured.
-bool marks_start(struct marks *marks, char *why);
+bool marks_start(struct marks *marks, struct why *why);
 
 // The argument for the last kernel of the stage. Slot NULL: it need not write.
 struct stamp marks_stamp(const struct marks *marks, int stage);
 
 // Puts the end of the stage on the stream, after its last kernel; is_stamped: that
 // kernel was given the stamp.
-bool marks_put(struct marks *marks, int stage, bool is_stamped, char *why);
+bool marks_put(struct marks *marks, int stage, bool is_stamped, struct why *why);
 
 // Waits for the end of a stage that is marked; end_ns on stopwatch_now_ns()'s clock,
 // never before that of the mark before. With events: waits for the whole stream.
 // false: the device failed.
-bool marks_wait(struct marks *marks, int64_t *end_ns, int stage, char *why);
+bool marks_wait(struct marks *marks, int64_t *end_ns, int stage, struct why *why);
 
 // Resolution of the marks: the smallest step of the device's clock, measured at opening,
 // or the documented one of events. 0: no marks.

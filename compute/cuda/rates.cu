@@ -64,9 +64,9 @@ struct bench {
 };
 
 // Work to be timed, put `times` times on the stream.
-typedef bool work_fn(struct bench *b, size_t size, int times, char *why);
+typedef bool work_fn(struct bench *b, size_t size, int times, struct why *why);
 
-static bool do_read(struct bench *b, size_t bytes, int times, char *why) {
+static bool do_read(struct bench *b, size_t bytes, int times, struct why *why) {
     struct read_args args = {};
     args.from = b->memory;
     args.vectors = bytes / 16;
@@ -76,7 +76,7 @@ static bool do_read(struct bench *b, size_t bytes, int times, char *why) {
     return device_check(cudaGetLastError(), "read its memory", why);
 }
 
-static bool do_products(struct bench *b, size_t dim, int times, char *why) {
+static bool do_products(struct bench *b, size_t dim, int times, struct why *why) {
     struct gemm_call call = {};
     const size_t square = dim * dim;
     call.in = b->memory;
@@ -92,7 +92,8 @@ static bool do_products(struct bench *b, size_t dim, int times, char *why) {
     return true;
 }
 
-static bool took(int64_t *ns, struct bench *b, size_t size, int times, work_fn *work, char *why) {
+static bool took(int64_t *ns, struct bench *b, size_t size, int times, work_fn *work,
+                 struct why *why) {
     int64_t start_ns = stopwatch_now_ns();
     if (!work(b, size, times, why) ||
         !device_check(cudaStreamSynchronize(b->stream), "be measured", why))
@@ -103,7 +104,7 @@ static bool took(int64_t *ns, struct bench *b, size_t size, int times, work_fn *
 }
 
 // Nanoseconds of the work done once, at best. The first run does not count.
-static bool best_of(double *best_ns, struct bench *b, size_t size, work_fn *work, char *why) {
+static bool best_of(double *best_ns, struct bench *b, size_t size, work_fn *work, struct why *why) {
     int64_t ns;
     if (!took(&ns, b, size, 1, work, why) || !took(&ns, b, size, 1, work, why))
         return false;
@@ -129,7 +130,7 @@ static void fill(struct bench *b, size_t dim) {
 }
 
 static bool measure(struct device_rates *out, struct bench *b, size_t read_bytes, size_t dim,
-                    char *why) {
+                    struct why *why) {
     double read_ns, product_ns;
     fill(b, dim);
     if (!best_of(&product_ns, b, dim, do_products, why) ||
@@ -142,7 +143,7 @@ static bool measure(struct device_rates *out, struct bench *b, size_t read_bytes
 }
 
 bool rates_measure(struct device_rates *out, struct gemm *gemm, cudaStream_t stream,
-                   size_t working_set_bytes, char *why) {
+                   size_t working_set_bytes, struct why *why) {
     size_t free_bytes = 0, total_bytes = 0, dim = PRODUCT_DIM;
     size_t read_bytes = working_set_bytes < MOST_BYTES ? working_set_bytes : (size_t)MOST_BYTES;
     read_bytes = read_bytes > 4096 ? read_bytes : 4096;

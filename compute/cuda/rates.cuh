@@ -11,6 +11,6 @@ extern "C" {
 // Allocates memory of its own for a moment. After false with `why` the stream is still good
 // unless the device is lost.
 bool rates_measure(struct device_rates *out, struct gemm *gemm, cudaStream_t stream,
-                   size_t working_set_bytes, char *why);
+                   size_t working_set_bytes, struct why *why);
 
 #endif

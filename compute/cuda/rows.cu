@@ -20,7 +20,7 @@ struct rows_out rows_of(const struct backend_state *s, void *data, int cols) {
 
 // Both sides are zero behind cols, so the product goes over whole strides.
 static bool multiply(const struct backend_state *s, float *out, const struct rows_out *in,
-                     const struct matrix *weights, struct gemm_call call, char *why) {
+                     const struct matrix *weights, struct gemm_call call, struct why *why) {
     call.out = out;
     call.in = in->data;
     call.weights = weights->data;
@@ -55,7 +55,7 @@ static void norm_rows(const struct backend_state *s, const struct rows_out &out,
 }
 
 static bool launch_rows_attention(const struct backend_state *s, int layer,
-                                  const struct backend_pass *pass, char *why) {
+                                  const struct backend_pass *pass, struct why *why) {
     const struct device_layer *l = &s->weights.layers[layer];
     struct rows_out normed = rows_of(s, s->a.normed, s->model->shape.dim);
     norm_rows(s, normed, l->attn_norm, pass->count);
@@ -87,7 +87,7 @@ static bool launch_rows_attention(const struct backend_state *s, int layer,
 }
 
 static bool launch_rows_layer(const struct backend_state *s, int layer,
-                              const struct backend_pass *pass, char *why) {
+                              const struct backend_pass *pass, struct why *why) {
     const struct device_layer *l = &s->weights.layers[layer];
     struct rows_out normed = rows_of(s, s->a.normed, s->model->shape.dim);
     if (!launch_rows_attention(s, layer, pass, why))
@@ -107,7 +107,7 @@ static bool launch_rows_layer(const struct backend_state *s, int layer,
 }
 
 static bool launch_rows_embedding(const struct backend_state *s, const struct backend_pass *pass,
-                                  char *why) {
+                                  struct why *why) {
     struct embed_args embed = {};
     embed.out = s->a.stream;
     embed.table = s->weights.embedding;
@@ -127,7 +127,7 @@ static bool is_told_to_stop(const struct backend_pass *pass) {
     return pass->is_stopped && pass->is_stopped(pass->context);
 }
 
-bool pass_rows(struct backend_state *s, const struct backend_pass *pass, char *why) {
+bool pass_rows(struct backend_state *s, const struct backend_pass *pass, struct why *why) {
     const int layers = s->model->shape.layers;
     int told = 0;
     marks_begin(s->marks);

@@ -48,8 +48,8 @@ struct backend_state {
     int cache_stride;
     size_t cache_plane_bytes; // keys or values of one layer
     char device_name[96], driver[64];
-    char lost[WHY_BYTES]; // why nothing can be computed any more; "" = all is well
-    bool is_stopped;      // the last pass was stopped
+    struct why lost; // why nothing can be computed any more; "" = all is well
+    bool is_stopped; // the last pass was stopped
     cudaStream_t stream;
     struct device_weights weights;
     unsigned char *memory; // owned
@@ -77,26 +77,27 @@ struct rows_out rows_of(const struct backend_state *s, void *data, int cols);
 // --- Passes: both are false with `why` when the device failed ---
 
 // One token, by the graph if it was captured.
-bool pass_step(struct backend_state *s, const struct backend_pass *pass, char *why);
+bool pass_step(struct backend_state *s, const struct backend_pass *pass, struct why *why);
 // Many tokens. Also false with "stopped"; state.is_stopped then, and nothing is on the
 // stream.
-bool pass_rows(struct backend_state *s, const struct backend_pass *pass, char *why);
+bool pass_rows(struct backend_state *s, const struct backend_pass *pass, struct why *why);
 
 // Puts the logits of the token whose stream that is into device memory.
 void launch_head(const struct backend_state *s, const float *stream);
 // After launch_head: starts copying what the pass wants of the logits to the host.
-bool launch_outputs(const struct backend_state *s, const struct backend_pass *pass, char *why);
+bool launch_outputs(const struct backend_state *s, const struct backend_pass *pass,
+                    struct why *why);
 bool wants_head(const struct backend_pass *pass);
 
 // Waits for marks `*told` .. `last` and reports each.
 bool tell_marks(const struct backend_state *s, const struct backend_pass *pass, int *told, int last,
-                char *why);
+                struct why *why);
 // Waits for the stream; the results of the pass are then on the host.
-bool finish_pass(const struct backend_state *s, const struct backend_pass *pass, char *why);
+bool finish_pass(const struct backend_state *s, const struct backend_pass *pass, struct why *why);
 
 // Captures a step. False with `why` is no failure of the state: steps work without a
 // graph, too.
-bool capture_step(struct backend_state *s, char *why);
+bool capture_step(struct backend_state *s, struct why *why);
 // Fills the `driver` text of runs; no_graph_why: NULL = a graph is used.
 void name_driver(struct backend_state *s, const char *no_graph_why);
 

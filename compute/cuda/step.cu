@@ -58,7 +58,7 @@ static void launch_step_attention(const struct backend_state *s, int layer) {
     launch_product(out, s->stream);
 }
 
-static bool launch_step_layer(const struct backend_state *s, int layer, char *why) {
+static bool launch_step_layer(const struct backend_state *s, int layer, struct why *why) {
     const struct device_layer *l = &s->weights.layers[layer];
     launch_step_attention(s, layer);
     struct gate_up_args gate_up = {};
@@ -90,7 +90,8 @@ void launch_head(const struct backend_state *s, const float *stream) {
     launch_product(head, s->stream);
 }
 
-bool launch_outputs(const struct backend_state *s, const struct backend_pass *pass, char *why) {
+bool launch_outputs(const struct backend_state *s, const struct backend_pass *pass,
+                    struct why *why) {
     const size_t bytes = (size_t)s->model->shape.vocab * sizeof(float);
     if (pass->greedy_id) {
         struct largest_args largest = {};
@@ -111,7 +112,7 @@ bool launch_outputs(const struct backend_state *s, const struct backend_pass *pa
 
 // --- The step ---
 
-static bool launch_step(const struct backend_state *s, bool has_head, char *why) {
+static bool launch_step(const struct backend_state *s, bool has_head, struct why *why) {
     struct embed_args embed = {};
     embed.out = s->a.stream;
     embed.table = s->weights.embedding;
@@ -156,16 +157,16 @@ static void drop_graph(struct backend_state *s, const char *why) {
     name_driver(s, why);
 }
 
-static bool start_step(struct backend_state *s, bool has_head, char *why) {
+static bool start_step(struct backend_state *s, bool has_head, struct why *why) {
     if (s->graph && has_head) {
         if (device_check(cudaGraphLaunch(s->graph, s->stream), "start a graph", why))
             return true;
-        drop_graph(s, why);
+        drop_graph(s, why->text);
     }
     return launch_step(s, has_head, why);
 }
 
-bool capture_step(struct backend_state *s, char *why) {
+bool capture_step(struct backend_state *s, struct why *why) {
     cudaGraph_t graph = NULL;
     if (!device_check(cudaStreamBeginCapture(s->stream, cudaStreamCaptureModeRelaxed), "capture",
                       why))
@@ -188,7 +189,7 @@ bool capture_step(struct backend_state *s, char *why) {
 // --- A pass ---
 
 bool tell_marks(const struct backend_state *s, const struct backend_pass *pass, int *told, int last,
-                char *why) {
+                struct why *why) {
     for (; *told <= last; (*told)++) {
         int64_t end_ns;
         if (!marks_has(s->marks, *told))
@@ -201,7 +202,7 @@ bool tell_marks(const struct backend_state *s, const struct backend_pass *pass, 
     return true;
 }
 
-bool finish_pass(const struct backend_state *s, const struct backend_pass *pass, char *why) {
+bool finish_pass(const struct backend_state *s, const struct backend_pass *pass, struct why *why) {
     if (!device_check(cudaStreamSynchronize(s->stream), "finish a pass", why) ||
         !device_check(cudaGetLastError(), "finish a pass", why))
         return false;
@@ -212,7 +213,7 @@ bool finish_pass(const struct backend_state *s, const struct backend_pass *pass,
     return true;
 }
 
-bool pass_step(struct backend_state *s, const struct backend_pass *pass, char *why) {
+bool pass_step(struct backend_state *s, const struct backend_pass *pass, struct why *why) {
     int told = 0;
     s->next[NEXT_TOKEN] = pass->tokens[0];
     s->next[NEXT_POSITION] = pass->first_position;

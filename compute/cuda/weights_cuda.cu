@@ -14,7 +14,7 @@ enum {
     MOST_MADE = 1 << 27, // numbers made by one kernel: some milliseconds
 };
 
-bool device_check(cudaError_t error, const char *what, char *why) {
+bool device_check(cudaError_t error, const char *what, struct why *why) {
     if (error == cudaSuccess)
         return true;
     cudaGetLastError(); // reported here, once
@@ -123,7 +123,7 @@ static void place_all(struct device_weights *w, const struct model *model,
     }
 }
 
-bool device_weights_plan(struct device_weights *w, const struct model *model, char *why) {
+bool device_weights_plan(struct device_weights *w, const struct model *model, struct why *why) {
     w->layers =
         static_cast<struct device_layer *>(calloc((size_t)model->shape.layers, sizeof *w->layers));
     if (!w->layers)
@@ -153,7 +153,7 @@ struct filler {
     unsigned char *staging; // device memory, STAGING_BYTES
     float *floats;          // host memory, STAGING_BYTES
     uint32_t number;        // of the next matrix, as shape.h counts
-    char *why;
+    struct why *why;
 };
 
 static struct matrix rows_of(const struct matrix &m, int first, int rows) {
@@ -281,7 +281,7 @@ static bool fill_all(struct filler *f, const struct device_weights *w) {
 }
 
 bool device_weights_fill(struct device_weights *w, const struct model *model, cudaStream_t stream,
-                         char *why) {
+                         struct why *why) {
     struct device_arena arena = {w->memory, 0};
     struct filler f = {model, stream, NULL, NULL, 0, why};
     place_all(w, model, &arena);

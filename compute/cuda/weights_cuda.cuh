@@ -26,11 +26,12 @@ struct device_weights {
 };
 
 // Sizes and places; takes no device memory yet.
-bool device_weights_plan(struct device_weights *weights, const struct model *model, char *why);
+bool device_weights_plan(struct device_weights *weights, const struct model *model,
+                         struct why *why);
 // Fills weights->memory, which the caller allocated with weights->bytes. The weights of a
 // model made from a shape are made here.
 bool device_weights_fill(struct device_weights *weights, const struct model *model,
-                         cudaStream_t stream, char *why);
+                         cudaStream_t stream, struct why *why);
 // Device memory that filling needs as well while it runs.
 size_t device_weights_staging_bytes(const struct model *model);
 void device_weights_clear(struct device_weights *weights);
@@ -43,6 +44,6 @@ struct device_arena {
 void *device_take(struct device_arena *arena, size_t bytes);
 
 // "the GPU could not WHAT: ..." unless it is success.
-bool device_check(cudaError_t error, const char *what, char *why);
+bool device_check(cudaError_t error, const char *what, struct why *why);
 
 #endif

@@ -3,6 +3,7 @@
 // measurement: one atomic flag, which the worker clears under the lock when it takes the
 // next request. The lock is held for copies only, never across a pass, a callback or an
 // allocation.
+#include "compute/base/why.h"
 #include "compute/engine/engine_parts.h"
 
 #include "compute/base/stopwatch.h"
@@ -115,10 +116,10 @@ static void finish(struct engine *engine, enum generate_end end, bool has_result
     struct exchange *x = engine->exchange;
     struct engine_status status = {.stage = stage_after(end), .request = engine->working_on};
     if (status.stage == ENGINE_FAILED)
-        snprintf(status.why, sizeof status.why, "%s", why);
+        why_set(&status.why, "%s", why);
     pthread_mutex_lock(&x->lock);
-    if (end == GENERATE_LOST && !x->lost[0])
-        snprintf(x->lost, sizeof x->lost, "%s", why[0] ? why : "the device was lost");
+    if (end == GENERATE_LOST && !x->lost.text[0])
+        why_set(&x->lost, "%s", why[0] ? why : "the device was lost");
     bool is_wanted = !x->has_request && x->status.request == engine->working_on;
     if (is_wanted) {
         x->status = status;
@@ -134,7 +135,7 @@ static void finish(struct engine *engine, enum generate_end end, bool has_result
 }
 
 // Comes after the repeats, so that its effect on caches and clocks disturbs none of them.
-static bool measure_roofline(struct engine *engine, char *why) {
+static bool measure_roofline(struct engine *engine, struct why *why) {
     struct measure_result *work = &engine->work;
     struct device_rates rates;
     if (!engine->backend->measure_rates)
@@ -148,7 +149,7 @@ static bool measure_roofline(struct engine *engine, char *why) {
 }
 
 static void work_on(struct engine *engine, const struct engine_request *request) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct generate generate = request_of(engine, request);
     generate.on_grown = wake_owner;
     generate.watcher = engine;
@@ -169,13 +170,13 @@ static void work_on(struct engine *engine, const struct engine_request *request)
                                             .on_progress = on_progress,
                                             .context = engine,
                                         },
-                                        why);
+                                        &why);
     if (engine->work.prefill_checked)
         remember_check(engine, request);
     bool has_roofline = request->wants_roofline && !request->without_cache;
-    if (end == GENERATE_DONE && has_roofline && !measure_roofline(engine, why))
+    if (end == GENERATE_DONE && has_roofline && !measure_roofline(engine, &why))
         end = GENERATE_FAILED;
-    finish(engine, end, true, why);
+    finish(engine, end, true, why.text);
 }
 
 static void on_points(void *context, const struct sweep *sweep, int done, int total) {
@@ -194,11 +195,11 @@ static void on_points(void *context, const struct sweep *sweep, int done, int to
 
 static void work_on_sweep(struct engine *engine, const struct engine_request *request,
                           int shortest) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct generate generate = request_of(engine, request);
     enum generate_end end = GENERATE_FAILED;
     if (sweep_work_begin(&engine->sweep, request->prompt, request->prompt_count, shortest,
-                         engine->context, why))
+                         engine->context, &why))
         end = sweep_measure(&engine->sweep,
                             &(struct sweep_plan){
                                 .generate = &generate,
@@ -208,18 +209,18 @@ static void work_on_sweep(struct engine *engine, const struct engine_request *re
                                 .on_points = on_points,
                                 .context = engine,
                             },
-                            why);
-    finish(engine, end, false, why);
+                            &why);
+    finish(engine, end, false, why.text);
 }
 
 // A request posted before the device was known to be lost fails as it would have failed
 // in engine_start.
-static bool is_lost(const struct engine *engine, char *why) {
+static bool is_lost(const struct engine *engine, struct why *why) {
     struct exchange *x = engine->exchange;
     pthread_mutex_lock(&x->lock);
-    bool is = x->lost[0] != '\0';
+    bool is = x->lost.text[0] != '\0';
     if (is)
-        why_set(why, "%s", x->lost);
+        why_set(why, "%s", x->lost.text);
     pthread_mutex_unlock(&x->lock);
     return is;
 }
@@ -251,12 +252,12 @@ void *engine_work(void *context) {
     struct engine *engine = context;
     struct engine_request request;
     struct measure_result dropped;
-    char why[WHY_BYTES];
+    struct why why;
     int sweep_from;
     while (take_request(engine, &request, &sweep_from, &dropped)) {
         measure_clear(&dropped);
-        if (is_lost(engine, why))
-            finish(engine, GENERATE_FAILED, false, why);
+        if (is_lost(engine, &why))
+            finish(engine, GENERATE_FAILED, false, why.text);
         else if (sweep_from > 0)
             work_on_sweep(engine, &request, sweep_from);
         else
@@ -290,7 +291,7 @@ void engine_on_change(struct engine *engine, void (*wake)(void *context), void *
 }
 
 static bool check_request(const struct engine *engine, const struct engine_request *request,
-                          char *why) {
+                          struct why *why) {
     if (request->repeats < 1 || request->repeats > MEASURE_MAX_REPEATS)
         return why_set(why, "%d repeats were asked for, expected 1 to %d", request->repeats,
                        MEASURE_MAX_REPEATS);
@@ -302,7 +303,7 @@ static bool check_request(const struct engine *engine, const struct engine_reque
 
 // Hands a checked request to the worker.
 static bool post(struct engine *engine, const struct engine_request *request, int sweep_from,
-                 char *why) {
+                 struct why *why) {
     struct engine_request mine = *request;
     size_t bytes = (size_t)request->prompt_count * sizeof *request->prompt;
     int32_t *prompt = malloc(bytes);
@@ -329,13 +330,13 @@ static bool post(struct engine *engine, const struct engine_request *request, in
     return true;
 }
 
-bool engine_start(struct engine *engine, const struct engine_request *request, char *why) {
+bool engine_start(struct engine *engine, const struct engine_request *request, struct why *why) {
     return check_request(engine, request, why) && !is_lost(engine, why) &&
            post(engine, request, 0, why);
 }
 
 bool engine_start_sweep(struct engine *engine, const struct engine_sweep_request *request,
-                        char *why) {
+                        struct why *why) {
     struct engine_request as_run = {
         .prompt = request->prompt,
         .prompt_count = request->prompt_count,

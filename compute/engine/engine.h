@@ -5,6 +5,8 @@
 #ifndef COMPUTE_ENGINE_ENGINE_H
 #define COMPUTE_ENGINE_ENGINE_H
 
+#include "compute/base/why.h"
+
 #include "compute/analysis/sweep.h"
 #include "compute/backend/backend.h"
 #include "compute/measure/measure.h"
@@ -80,11 +82,11 @@ struct engine_status {
     enum engine_stage stage;
     int done, total;  // runs of this stage; total 0 = not known (warm-up)
     uint32_t request; // which engine_start this belongs to, from 1
-    char why[256];    // ENGINE_FAILED: the reason
+    struct why why;   // ENGINE_FAILED: the reason
 };
 
 // Loads the model and opens the backend, synchronously. Owner: engine_close.
-bool engine_open(struct engine **out, const struct engine_opts *opts, char *why);
+bool engine_open(struct engine **out, const struct engine_opts *opts, struct why *why);
 void engine_close(struct engine *engine); // stops and joins; NULL is fine
 
 const struct tokenizer *engine_tokenizer(const struct engine *engine);
@@ -97,13 +99,13 @@ void engine_fill_info(const struct engine *engine, struct run_info *info); // de
 // with `why` if the request cannot be met (see generate_check, repeats out of range, a
 // negative time); the running measurement then continues. A lost device stays lost, with
 // its first reason. Thread: the owner's.
-bool engine_start(struct engine *engine, const struct engine_request *request, char *why);
+bool engine_start(struct engine *engine, const struct engine_request *request, struct why *why);
 
 // Asks for a sweep, under the same rules; a later request of either kind stops it. Its
 // points stay until a sweep of other prompts begins; requested again, a stopped sweep
 // continues. At ENGINE_DONE there is no result to take, only points.
 bool engine_start_sweep(struct engine *engine, const struct engine_sweep_request *request,
-                        char *why);
+                        struct why *why);
 
 // A copy of the points so far, more and more during ENGINE_SWEEP. False: none.
 bool engine_sweep_points(const struct engine *engine, struct sweep *out);

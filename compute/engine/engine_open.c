@@ -1,5 +1,6 @@
 // Opening and closing an engine: the backend that the device asks for, the model from a
 // file or a shape, and the worker thread (engine.c).
+#include "compute/base/why.h"
 #include "compute/engine/engine_parts.h"
 
 #include "compute/backend/load.h"
@@ -21,20 +22,20 @@ static bool is_cuda(const char *device) {
 }
 
 // Auto takes a card if one works, else the CPU.
-static bool pick_backend(struct engine *engine, const char *device, char *why) {
-    char cuda_why[WHY_BYTES] = "";
+static bool pick_backend(struct engine *engine, const char *device, struct why *why) {
+    struct why cuda_why = {0};
     bool is_auto = !device || strcmp(device, "auto") == 0;
     if (!is_auto && !is_cuda(device) && strcmp(device, backend_cpu.name) != 0)
         return why_set(why, "device '%s' is not known here: use auto, cpu, cuda or cuda:N", device);
-    engine->backend = is_auto || is_cuda(device) ? backend_load_cuda(cuda_why) : &backend_cpu;
+    engine->backend = is_auto || is_cuda(device) ? backend_load_cuda(&cuda_why) : &backend_cpu;
     if (!engine->backend && is_cuda(device))
-        return why_set(why, "%s cannot be used: %s", device, cuda_why);
+        return why_set(why, "%s cannot be used: %s", device, cuda_why.text);
     if (!engine->backend)
         engine->backend = &backend_cpu;
     return engine->backend->available(why);
 }
 
-static bool choose_backend(struct engine *engine, const struct engine_opts *opts, char *why) {
+static bool choose_backend(struct engine *engine, const struct engine_opts *opts, struct why *why) {
     if (!opts->backend)
         return pick_backend(engine, opts->device, why);
     engine->backend = opts->backend;
@@ -59,7 +60,7 @@ static void describe_model(struct engine *engine) {
 }
 
 // The tokenizer alone, of a file whose weights are not used.
-static bool borrow_tokenizer(struct engine *engine, const char *path, char *why) {
+static bool borrow_tokenizer(struct engine *engine, const char *path, struct why *why) {
     struct gguf *file;
     if (!gguf_open(&file, path, why))
         return false;
@@ -74,7 +75,7 @@ static bool borrow_tokenizer(struct engine *engine, const char *path, char *why)
     return ok;
 }
 
-static bool read_script(struct engine *engine, const char *text, char *why) {
+static bool read_script(struct engine *engine, const char *text, struct why *why) {
     size_t bytes = strlen(text), capacity = tokenizer_encode_bound(bytes);
     int32_t *ids = malloc((capacity + 1) * sizeof *ids);
     if (!ids)
@@ -89,7 +90,7 @@ static bool read_script(struct engine *engine, const char *text, char *why) {
     return engine->script.count > 0 || why_set(why, "the script of a shape's answer is empty");
 }
 
-static bool make_shape(struct engine *engine, const struct engine_opts *opts, char *why) {
+static bool make_shape(struct engine *engine, const struct engine_opts *opts, struct why *why) {
     const struct shape_preset *preset = shape_find(opts->shape, why);
     enum gguf_tensor_type type =
         preset && opts->shape_type == GGUF_TENSOR_F32 ? preset->type : opts->shape_type;
@@ -98,7 +99,7 @@ static bool make_shape(struct engine *engine, const struct engine_opts *opts, ch
            read_script(engine, opts->script ? opts->script : "", why);
 }
 
-static bool read_file(struct engine *engine, const struct engine_opts *opts, char *why) {
+static bool read_file(struct engine *engine, const struct engine_opts *opts, struct why *why) {
     if (!model_open(&engine->model, opts->model_path, why))
         return false;
     if (opts->bundled)
@@ -108,8 +109,8 @@ static bool read_file(struct engine *engine, const struct engine_opts *opts, cha
 
 // With "auto", a model that does not fit on the card is opened on the CPU; if it fits on
 // neither, `why` gives the card's reason.
-static bool open_state(struct engine *engine, const struct engine_opts *opts, char *why) {
-    char cpu_why[WHY_BYTES];
+static bool open_state(struct engine *engine, const struct engine_opts *opts, struct why *why) {
+    struct why cpu_why;
     struct backend_opts backend = {.threads = opts->threads,
                                    .context = engine->context,
                                    .device = card_of(opts->device),
@@ -120,10 +121,10 @@ static bool open_state(struct engine *engine, const struct engine_opts *opts, ch
     if (is_chosen || engine->backend == &backend_cpu)
         return false;
     engine->backend = &backend_cpu;
-    return engine->backend->open(&engine->state, engine->model, &backend, cpu_why);
+    return engine->backend->open(&engine->state, engine->model, &backend, &cpu_why);
 }
 
-static bool open_model(struct engine *engine, const struct engine_opts *opts, char *why) {
+static bool open_model(struct engine *engine, const struct engine_opts *opts, struct why *why) {
     if (!(opts->shape ? make_shape(engine, opts, why) : read_file(engine, opts, why)))
         return false;
     int most = engine->model->shape.context;
@@ -145,7 +146,7 @@ static struct exchange *create_exchange(void) {
     return x;
 }
 
-static bool start_worker(struct engine *engine, char *why) {
+static bool start_worker(struct engine *engine, struct why *why) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -155,7 +156,7 @@ static bool start_worker(struct engine *engine, char *why) {
     return error == 0 || why_set(why, "cannot start the worker thread: %s", strerror(error));
 }
 
-bool engine_open(struct engine **out, const struct engine_opts *opts, char *why) {
+bool engine_open(struct engine **out, const struct engine_opts *opts, struct why *why) {
     *out = NULL;
     struct engine *engine = calloc(1, sizeof *engine);
     if (!engine)

@@ -22,7 +22,7 @@ struct exchange {
     bool has_result;
     struct measure_result result; // while has_result
     struct sweep sweep;           // its points so far
-    char lost[WHY_BYTES];         // why the device was lost; empty = it was not
+    struct why lost;              // why the device was lost; empty = it was not
     // Without the lock.
     _Atomic bool stop, busy;
     _Atomic uint32_t live_request; // whose cold run `publish` shows

@@ -34,6 +34,8 @@
 #ifndef COMPUTE_FILE_RUNFILE_H
 #define COMPUTE_FILE_RUNFILE_H
 
+#include "compute/base/why.h"
+
 #include "compute/analysis/roofline.h"
 #include "compute/analysis/sweep.h"
 #include "compute/run/run.h"
@@ -54,18 +56,19 @@ struct runfile_extras {
 // the part is removed. Complete or failed runs only. A regular file at `path` is replaced,
 // anything else is refused. `extras` NULL = none.
 bool runfile_save(const char *path, const struct run *run, const struct runfile_extras *extras,
-                  char *why);
+                  struct why *why);
 
 // The file's text. Owner: the caller, free(). NULL with `why` on failure.
 char *runfile_print(const struct run *run, const struct runfile_extras *extras, size_t *bytes,
-                    char *why);
+                    struct why *why);
 
 // Owner of the run: the caller, run_destroy. `extras` NULL = not wanted, but checked all
 // the same; a file without any leaves *extras zeroed.
-bool runfile_load(struct run **out, struct runfile_extras *extras, const char *path, char *why);
+bool runfile_load(struct run **out, struct runfile_extras *extras, const char *path,
+                  struct why *why);
 
 // The same from text; `name` is used in messages only.
 bool runfile_parse(struct run **out, struct runfile_extras *extras, const char *name,
-                   const char *json, size_t bytes, char *why);
+                   const char *json, size_t bytes, struct why *why);
 
 #endif

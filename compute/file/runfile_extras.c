@@ -18,7 +18,7 @@ static bool is_kept(double value) {
     return value >= 0 && value < most_real; // false for NaN
 }
 
-static bool check_phase(const struct roofline_phase *phase, char *why) {
+static bool check_phase(const struct roofline_phase *phase, struct why *why) {
     if (is_kept(phase->bytes) && is_kept(phase->flop) && phase->bound_ns >= 0 &&
         phase->bound_ns <= RUN_MAX_NS && phase->share >= -1 && phase->share <= 1000)
         return true;
@@ -26,7 +26,7 @@ static bool check_phase(const struct roofline_phase *phase, char *why) {
                    phase->bytes, phase->flop, phase->share);
 }
 
-bool runfile_extras_check(const struct runfile_extras *extras, char *why) {
+bool runfile_extras_check(const struct runfile_extras *extras, struct why *why) {
     if (!extras)
         return true;
     const struct roofline *roofline = &extras->roofline;
@@ -125,12 +125,12 @@ static bool read_points(struct sweep_point *out, int *count, const struct jsonin
 
 static bool read_sweep(struct sweep *out, const struct jsonin *at) {
     struct jsonin inside;
-    char reason[WHY_BYTES];
+    struct why reason;
     if (!jsonin_enter(&inside, at, "sweep") ||
         !read_points(out->prefill, &out->prefill_count, &inside, curve_names[0]) ||
         !read_points(out->step, &out->step_count, &inside, curve_names[1]))
         return false;
-    return sweep_validate(out, reason) || jsonin_fail(&inside, "%.140s", reason);
+    return sweep_validate(out, &reason) || jsonin_fail(&inside, "%.140s", reason.text);
 }
 
 static bool read_real(const struct jsonin *at, const char *key, double *out) {

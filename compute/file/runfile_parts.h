@@ -3,6 +3,8 @@
 #ifndef COMPUTE_FILE_RUNFILE_PARTS_H
 #define COMPUTE_FILE_RUNFILE_PARTS_H
 
+#include "compute/base/why.h"
+
 #include "compute/base/json_in.h"
 #include "compute/base/json_out.h"
 #include "compute/file/runfile.h"
@@ -30,7 +32,7 @@ extern const struct runfile_field {
 } runfile_fields[RUNFILE_FIELDS];
 
 // Whether they can be written; NULL is fine.
-bool runfile_extras_check(const struct runfile_extras *extras, char *why);
+bool runfile_extras_check(const struct runfile_extras *extras, struct why *why);
 
 // Writes the keys "sweep" and "floors", each only if it has been measured; NULL is fine.
 void runfile_extras_print(struct jsonout *out, const struct runfile_extras *extras);

@@ -80,7 +80,7 @@ static const char *find_place(struct place *out, const char *at, const char *end
 }
 
 static bool find_run(struct place *out, const char *name, const char *json, size_t bytes,
-                     char *why) {
+                     struct why *why) {
     const char *end = json + bytes, *at = skip_space(json, end);
     const char *file = jsonin_short(name);
     *out = (struct place){0};
@@ -236,11 +236,11 @@ struct reading {
     int state;
     struct run *run;
     struct runfile_extras extras;
-    char reason[WHY_BYTES]; // of run.c, which knows no file names
+    struct why reason; // of run.c, which knows no file names
 };
 
 static bool refuse(struct reading *reading, const struct jsonin *at) {
-    return jsonin_fail(at, "%.140s", reading->reason);
+    return jsonin_fail(at, "%.140s", reading->reason.text);
 }
 
 static bool read_outline(struct reading *reading) {
@@ -279,7 +279,7 @@ static bool create_run(struct reading *reading) {
     // One more answer than the file has: a failed run may have died on it.
     if (info.answer_limit > answers + 1)
         info.answer_limit = answers + 1;
-    if (!run_create(&reading->run, &info, prefills > 0 ? prefills : 1, reading->reason))
+    if (!run_create(&reading->run, &info, prefills > 0 ? prefills : 1, &reading->reason))
         return refuse(reading, &reading->at);
     reading->run->info.answer_limit = reading->info.answer_limit;
     return true;
@@ -293,7 +293,7 @@ static bool add_prompt(struct reading *reading) {
             !read_token(&at, &token))
             return false;
         if (!run_add_prompt_token(reading->run, (int32_t)token.id, token.data, token.bytes,
-                                  token.is_control, reading->reason))
+                                  token.is_control, &reading->reason))
             return refuse(reading, &at);
     }
     return true;
@@ -306,7 +306,7 @@ static bool add_answer(struct reading *reading, int answer) {
         !read_token(&at, &token))
         return false;
     return run_add_answer_token(reading->run, (int32_t)token.id, token.data, token.bytes,
-                                token.is_control, reading->reason) ||
+                                token.is_control, &reading->reason) ||
            refuse(reading, &at);
 }
 
@@ -323,7 +323,7 @@ static bool add_marks(struct reading *reading, const struct jsonin *at, int yiel
             return false;
         if (i == stages - 1 && yields >= 0 && !add_answer(reading, yields))
             return false;
-        if (!run_add_mark(run, end_ns, reading->reason))
+        if (!run_add_mark(run, end_ns, &reading->reason))
             return refuse(reading, at);
     }
     return true;
@@ -345,7 +345,7 @@ static bool add_pass(struct reading *reading, size_t index) {
                             .column_count = (int)count,
                             .yields = (int)yields,
                             .start_ns = start_ns};
-    if (!run_begin_pass(reading->run, &pass, reading->reason))
+    if (!run_begin_pass(reading->run, &pass, &reading->reason))
         return refuse(reading, &at);
     return add_marks(reading, &at, pass.yields);
 }
@@ -359,7 +359,7 @@ static bool finish(struct reading *reading) {
     if (run->state != (enum run_state)reading->state)
         return jsonin_fail(&reading->at,
                            "\"state\" is \"complete\", but it ends inside a pass or has no answer");
-    return run_validate(run, reading->reason) || refuse(reading, &reading->at);
+    return run_validate(run, &reading->reason) || refuse(reading, &reading->at);
 }
 
 static bool read_run(struct reading *reading) {
@@ -373,7 +373,7 @@ static bool read_run(struct reading *reading) {
 }
 
 bool runfile_parse(struct run **out, struct runfile_extras *extras, const char *name,
-                   const char *json, size_t bytes, char *why) {
+                   const char *json, size_t bytes, struct why *why) {
     struct place place;
     *out = NULL;
     if (extras)
@@ -399,7 +399,8 @@ bool runfile_parse(struct run **out, struct runfile_extras *extras, const char *
     return true;
 }
 
-bool runfile_load(struct run **out, struct runfile_extras *extras, const char *path, char *why) {
+bool runfile_load(struct run **out, struct runfile_extras *extras, const char *path,
+                  struct why *why) {
     char *text = NULL;
     size_t bytes = 0;
     *out = NULL;

@@ -264,7 +264,7 @@ static void print_run(struct jsonout *out, const struct run *run,
     jsonout_close(out, '}');
 }
 
-static bool can_be_saved(const struct run *run, char *why) {
+static bool can_be_saved(const struct run *run, struct why *why) {
     if (!run_validate(run, why))
         return false;
     if (run->state == RUN_OPEN)
@@ -277,7 +277,7 @@ static bool can_be_saved(const struct run *run, char *why) {
 }
 
 char *runfile_print(const struct run *run, const struct runfile_extras *extras, size_t *bytes,
-                    char *why) {
+                    struct why *why) {
     *bytes = 0;
     if (!can_be_saved(run, why) || !runfile_extras_check(extras, why))
         return NULL;
@@ -295,7 +295,7 @@ char *runfile_print(const struct run *run, const struct runfile_extras *extras, 
 
 // --- Saving ---
 
-static bool replace(const char *path, const char *text, size_t bytes, char *why) {
+static bool replace(const char *path, const char *text, size_t bytes, struct why *why) {
     struct stat there;
     if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
         return why_set(why, "%s: is no regular file: give another name", jsonin_short(path));
@@ -305,12 +305,12 @@ static bool replace(const char *path, const char *text, size_t bytes, char *why)
 }
 
 bool runfile_save(const char *path, const struct run *run, const struct runfile_extras *extras,
-                  char *why) {
+                  struct why *why) {
     size_t bytes = 0;
-    char reason[WHY_BYTES];
-    char *text = runfile_print(run, extras, &bytes, reason);
+    struct why reason;
+    char *text = runfile_print(run, extras, &bytes, &reason);
     if (!text)
-        return why_set(why, "%s: not saved: %.120s", jsonin_short(path), reason);
+        return why_set(why, "%s: not saved: %.120s", jsonin_short(path), reason.text);
     bool done = replace(path, text, bytes, why);
     free(text);
     return done;

@@ -81,7 +81,7 @@ static bool read_count(const struct jsonin *at, const char *key, int texts, int 
 
 // Nanoseconds of prefill and of all steps; false if a run cannot hold them.
 static bool is_in_range(const struct schedule *schedule, int prompt_tokens, int answer_tokens,
-                        char *why) {
+                        struct why *why) {
     int64_t per_token = 0, steps = 0, units = 0, ns = 0;
     if (__builtin_mul_overflow(schedule->prefill_per_token, prompt_tokens, &per_token) ||
         __builtin_mul_overflow(schedule->step, answer_tokens, &steps) ||
@@ -120,7 +120,7 @@ static bool read_schedule(struct schedule *out, const struct jsonin *at) {
 }
 
 bool schedule_parse(struct schedule *out, const char *name, const char *json, size_t bytes,
-                    char *why) {
+                    struct why *why) {
     *out = (struct schedule){0};
     json_t *root = jsonin_parse(name, json, bytes, 1, why);
     if (!root)
@@ -133,7 +133,7 @@ bool schedule_parse(struct schedule *out, const char *name, const char *json, si
     return done;
 }
 
-bool schedule_load(struct schedule *out, const char *path, char *why) {
+bool schedule_load(struct schedule *out, const char *path, struct why *why) {
     char *text = NULL;
     size_t bytes = 0;
     *out = (struct schedule){0};
@@ -182,11 +182,11 @@ static struct texts answer_texts(const struct schedule *schedule) {
 }
 
 typedef bool add_token_fn(struct run *run, int32_t id, const char *text, size_t bytes,
-                          bool is_control, char *why);
+                          bool is_control, struct why *why);
 
 // Token `index` of `wanted`.
 static bool add_token(struct run *run, add_token_fn *add, const struct texts *texts, int index,
-                      int wanted, char *why) {
+                      int wanted, struct why *why) {
     int at = script_pick(&texts->script, index, wanted);
     bool is_control =
         at >= 0 && (at < texts->script.front || at >= texts->script.count - texts->script.back);
@@ -196,7 +196,7 @@ static bool add_token(struct run *run, add_token_fn *add, const struct texts *te
     return add(run, -1, text, strlen(text), is_control, why);
 }
 
-static bool add_prompt(struct run *run, const struct schedule *schedule, char *why) {
+static bool add_prompt(struct run *run, const struct schedule *schedule, struct why *why) {
     struct texts texts = prompt_texts(schedule);
     for (int i = 0; i < run->info.prompt_tokens; i++) {
         if (!add_token(run, run_add_prompt_token, &texts, i, run->info.prompt_tokens, why))
@@ -208,7 +208,7 @@ static bool add_prompt(struct run *run, const struct schedule *schedule, char *w
 // A pass right after the one before it. No product overflows: a pass is at most
 // RUN_MAX_NS long, 2^53, and has at most RUN_MAX_LAYERS layers, below 2^8.
 static bool add_pass(struct run *run, struct run_pass pass, const struct texts *answer,
-                     int64_t duration_ns, char *why) {
+                     int64_t duration_ns, struct why *why) {
     int layers = run->info.layers;
     int64_t embedding_ns = duration_ns / 16, output_ns = duration_ns / 8;
     int64_t layers_ns = duration_ns - embedding_ns - output_ns;
@@ -226,7 +226,7 @@ static bool add_pass(struct run *run, struct run_pass pass, const struct texts *
     return run_add_mark(run, pass.start_ns + duration_ns, why);
 }
 
-static bool add_passes(struct run *run, const struct schedule *schedule, char *why) {
+static bool add_passes(struct run *run, const struct schedule *schedule, struct why *why) {
     struct texts texts = answer_texts(schedule);
     int prompt = run->info.prompt_tokens, answers = run->info.answer_limit;
     bool is_charged = run->info.counting == RUN_CHARGED;
@@ -249,7 +249,7 @@ static bool add_passes(struct run *run, const struct schedule *schedule, char *w
 }
 
 bool schedule_run(struct run **out, const struct schedule *schedule, enum run_counting counting,
-                  int prompt_tokens, int answer_tokens, char *why) {
+                  int prompt_tokens, int answer_tokens, struct why *why) {
     *out = NULL;
     struct run_info info = {
         .origin = RUN_LESSON,

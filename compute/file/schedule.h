@@ -29,6 +29,8 @@
 #ifndef COMPUTE_FILE_SCHEDULE_H
 #define COMPUTE_FILE_SCHEDULE_H
 
+#include "compute/base/why.h"
+
 #include "compute/run/run.h"
 
 enum { SCHEDULE_MAX_BYTES = 1 << 20 };
@@ -47,15 +49,15 @@ struct schedule {
 // Both fill *out whole or leave it cleared. Errors: the file with line and column
 // for what is not JSON, the field for a wrong value. Owner: the caller,
 // schedule_clear.
-bool schedule_load(struct schedule *out, const char *path, char *why);
+bool schedule_load(struct schedule *out, const char *path, struct why *why);
 bool schedule_parse(struct schedule *out, const char *name, const char *json, size_t bytes,
-                    char *why);
+                    struct why *why);
 void schedule_clear(struct schedule *schedule); // a cleared or zeroed one is fine
 
 // The whole run, complete. prompt_tokens or answer_tokens of 0 take the
 // schedule's own. Under RUN_CHARGED the charged step takes "step", too.
 // Owner: the caller, run_destroy.
 bool schedule_run(struct run **out, const struct schedule *schedule, enum run_counting counting,
-                  int prompt_tokens, int answer_tokens, char *why);
+                  int prompt_tokens, int answer_tokens, struct why *why);
 
 #endif

@@ -21,7 +21,7 @@ struct answer {
     int64_t origin_ns; // of the run's clock
     int64_t woke_ns;   // when on_grown was called last, run time
     bool is_broken;    // a mark was refused; `why` is set
-    char *why;
+    struct why *why;
 };
 
 // --- Setting up ---
@@ -39,7 +39,7 @@ static int count_ends(const struct tokenizer *tokenizer, int vocab, int32_t *out
 }
 
 bool generate_scratch_create(struct generate_scratch *out, const struct tokenizer *tokenizer,
-                             int vocab, char *why) {
+                             int vocab, struct why *why) {
     size_t count = (size_t)vocab;
     int end_count = count_ends(tokenizer, vocab, NULL);
     *out = (struct generate_scratch){
@@ -76,7 +76,7 @@ static int most_answers(const struct generate *g) {
     return g->context - g->prompt_count + 1;
 }
 
-static bool check_length(const struct generate *g, char *why) {
+static bool check_length(const struct generate *g, struct why *why) {
     if (!g->prompt || g->prompt_count < 1)
         return why_set(why, "the prompt is empty: give it at least one token");
     if (g->prompt_count > g->context)
@@ -93,7 +93,7 @@ static bool check_length(const struct generate *g, char *why) {
     return true;
 }
 
-static bool check_sampling(const struct sampler *sampler, char *why) {
+static bool check_sampling(const struct sampler *sampler, struct why *why) {
     if (!(sampler->temperature >= 0 && sampler->temperature <= 100))
         return why_set(why, "a temperature of %g was asked for, expected 0 to 100",
                        (double)sampler->temperature);
@@ -103,7 +103,7 @@ static bool check_sampling(const struct sampler *sampler, char *why) {
     return true;
 }
 
-bool generate_check(const struct generate *g, char *why) {
+bool generate_check(const struct generate *g, struct why *why) {
     if (!check_length(g, why) || !check_sampling(&g->sampler, why))
         return false;
     for (int i = 0; i < g->prompt_count; i++) {
@@ -126,7 +126,7 @@ static int answer_limit(const struct generate *g) {
 }
 
 bool generate_prepare(struct run **out, const struct generate *g, const struct run_info *info,
-                      char *why) {
+                      struct why *why) {
     struct run_info full = *info;
     full.origin = RUN_MEASURED;
     full.counting = RUN_ENGINE;
@@ -215,10 +215,10 @@ static int32_t choose(struct answer *a) {
 }
 
 enum generate_end generate_pass(const struct generate *g, const struct backend_pass *pass,
-                                char *why) {
+                                struct why *why) {
     if (g->backend->pass(g->state, pass, why))
         return GENERATE_DONE;
-    return strcmp(why, "stopped") == 0 ? GENERATE_STOPPED : GENERATE_LOST;
+    return strcmp(why->text, "stopped") == 0 ? GENERATE_STOPPED : GENERATE_LOST;
 }
 
 // The tokens of one pass of the run, in as many backend passes as they need.
@@ -336,7 +336,7 @@ static bool take_tokens(struct answer *a) {
 }
 
 enum generate_end generate_answer(struct run *run, const struct generate *g,
-                                  struct publish *publish, char *why) {
+                                  struct publish *publish, struct why *why) {
     struct answer a = {
         .generate = g,
         .run = run,

@@ -10,6 +10,8 @@
 #ifndef COMPUTE_MEASURE_GENERATE_H
 #define COMPUTE_MEASURE_GENERATE_H
 
+#include "compute/base/why.h"
+
 #include "compute/backend/backend.h"
 #include "compute/model/sampler.h"
 #include "compute/model/tokenizer.h"
@@ -66,29 +68,29 @@ enum generate_end { GENERATE_DONE, GENERATE_STOPPED, GENERATE_FAILED, GENERATE_L
 
 // Allocates the buffers. Errors: false with `why`, nothing is allocated.
 bool generate_scratch_create(struct generate_scratch *out, const struct tokenizer *tokenizer,
-                             int vocab, char *why);
+                             int vocab, struct why *why);
 void generate_scratch_clear(struct generate_scratch *scratch); // zeroed is fine
 
 // False with `why` when the request cannot be met: no prompt, an id the model does
 // not know, settings out of range, or more tokens than the context holds (an exact
 // length must fit whole; a limit is cut to what fits).
-bool generate_check(const struct generate *generate, char *why);
+bool generate_check(const struct generate *generate, struct why *why);
 
 // A run for this request that holds the prompt's tokens; `info` describes device and
 // model. Owner: the caller, run_destroy.
 bool generate_prepare(struct run **out, const struct generate *generate,
-                      const struct run_info *info, char *why);
+                      const struct run_info *info, struct why *why);
 
 // One pass of backend.h. STOPPED only if the backend gives that reason: a device lost
 // while a stop was requested is lost.
 enum generate_end generate_pass(const struct generate *generate, const struct backend_pass *pass,
-                                char *why);
+                                struct why *why);
 
 // Fills a prepared (or rewound) run; time 0 is right before its first pass. Marks
 // go out through `publish` as they are made, if it is given: publish_begin has been
 // called, publish_end is called here. `why` is set unless GENERATE_DONE; the run is
 // then RUN_FAILED and what is in it is still true.
 enum generate_end generate_answer(struct run *run, const struct generate *generate,
-                                  struct publish *publish, char *why);
+                                  struct publish *publish, struct why *why);
 
 #endif

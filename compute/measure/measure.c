@@ -27,7 +27,7 @@ struct session {
     struct run *runs[MEASURE_MAX_REPEATS]; // owned: the repeats that count
     struct run *spare;                     // owned: of the warm-up
     int64_t start_ns;                      // of the budget
-    char *why;
+    struct why *why;
 };
 
 // --- Between runs ---
@@ -37,7 +37,7 @@ static bool is_stopped(const struct measure_plan *plan) {
     return stop && atomic_load_explicit(stop, memory_order_relaxed);
 }
 
-static enum generate_end stopped(char *why) {
+static enum generate_end stopped(struct why *why) {
     why_set(why, "stopped");
     return GENERATE_STOPPED;
 }
@@ -83,7 +83,7 @@ static bool same_answer(const struct run *a, const struct run *b) {
 // --- The prefill check ---
 
 static enum generate_end step_by_step(const struct generate *g, int count, float *logits,
-                                      char *why) {
+                                      struct why *why) {
     enum generate_end end = GENERATE_DONE;
     for (int i = 0; i < count && end == GENERATE_DONE; i++) {
         if (g->stop && atomic_load_explicit(g->stop, memory_order_relaxed))
@@ -99,7 +99,8 @@ static enum generate_end step_by_step(const struct generate *g, int count, float
     return end;
 }
 
-static bool agree(const float *whole, const float *steps, int count, double error, char *why) {
+static bool agree(const float *whole, const float *steps, int count, double error,
+                  struct why *why) {
     double largest = 0, apart = 0;
     for (int i = 0; i < count; i++) {
         double difference = fabs((double)whole[i] - (double)steps[i]);
@@ -117,7 +118,7 @@ static bool agree(const float *whole, const float *steps, int count, double erro
                    apart, largest);
 }
 
-enum generate_end measure_check_prefill(const struct generate *g, char *why) {
+enum generate_end measure_check_prefill(const struct generate *g, struct why *why) {
     int count = g->prompt_count < MEASURE_CHECK_TOKENS ? g->prompt_count : MEASURE_CHECK_TOKENS;
     struct backend_pass pass = {.tokens = g->prompt, .count = count, .logits = g->scratch->logits};
     enum generate_end end = generate_pass(g, &pass, why);
@@ -294,7 +295,7 @@ static enum generate_end sum_up(struct session *s) {
 }
 
 enum generate_end measure_run(struct measure_result *out, const struct measure_plan *plan,
-                              char *why) {
+                              struct why *why) {
     memset(out, 0, sizeof *out);
     struct session s = {.plan = plan, .out = out, .why = why};
     if (plan->repeats < 1 || plan->repeats > MEASURE_MAX_REPEATS) {

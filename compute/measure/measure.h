@@ -7,6 +7,8 @@
 #ifndef COMPUTE_MEASURE_MEASURE_H
 #define COMPUTE_MEASURE_MEASURE_H
 
+#include "compute/base/why.h"
+
 #include "compute/analysis/roofline.h"
 #include "compute/analysis/spread.h"
 #include "compute/measure/generate.h"
@@ -56,13 +58,13 @@ struct measure_plan {
 // Measures and returns when done. Unless it returns GENERATE_DONE, `why` is set and *out
 // holds at most `cold`, as far as it got. `out` is zeroed first. Owner: the caller, measure_clear.
 enum generate_end measure_run(struct measure_result *out, const struct measure_plan *plan,
-                              char *why);
+                              struct why *why);
 void measure_clear(struct measure_result *result); // frees the runs; zeroed is fine
 
 // Checks that the logits after the prompt (its first MEASURE_CHECK_TOKENS) are the same
 // from one prefill as token by token, within the backend's prefill_error. Overwrites the
 // cache.
-enum generate_end measure_check_prefill(const struct generate *generate, char *why);
+enum generate_end measure_check_prefill(const struct generate *generate, struct why *why);
 
 // Sleeps that long, or until *stop is true (NULL is fine).
 void measure_rest(const _Atomic bool *stop, int64_t rest_ns);

@@ -49,7 +49,7 @@ static bool is_same(const struct sweep_work *work, const int32_t *prompt, int lo
 }
 
 bool sweep_work_begin(struct sweep_work *work, const int32_t *prompt, int longest, int shortest,
-                      int context, char *why) {
+                      int context, struct why *why) {
     int lengths[SWEEP_MAX_POINTS];
     int all = sweep_lengths(lengths, longest), skipped = 0;
     while (skipped < all - 1 && lengths[skipped] < shortest)
@@ -94,7 +94,7 @@ static bool is_stopped(void *context) {
 // Passes `count` tokens after the first `from`, as a run does, and checks the token they
 // yield; *ns is how long it took.
 static enum generate_end timed(const struct generate *g, const int32_t *tokens, int count, int from,
-                               int64_t *ns, char *why) {
+                               int64_t *ns, struct why *why) {
     int64_t start_ns = stopwatch_now_ns();
     int32_t id = -1;
     for (int at = 0; at < count;) {
@@ -121,7 +121,7 @@ static enum generate_end timed(const struct generate *g, const int32_t *tokens, 
 }
 
 static enum generate_end prefill(const struct sweep_work *work, const struct generate *g,
-                                 int length, bool is_first, int64_t *ns, char *why) {
+                                 int length, bool is_first, int64_t *ns, struct why *why) {
     enum generate_end end = timed(g, work->prompt, length, 0, ns, why);
     if (end != GENERATE_DONE || !is_first || *ns >= OWN_WARM_UP_NS)
         return end;
@@ -130,7 +130,7 @@ static enum generate_end prefill(const struct sweep_work *work, const struct gen
 
 // The first step after a prefill is dropped: it finds other data in the caches.
 static enum generate_end steps(const struct sweep_work *work, const struct generate *g, int length,
-                               int64_t ns[SWEEP_STEPS], char *why) {
+                               int64_t ns[SWEEP_STEPS], struct why *why) {
     enum generate_end end = GENERATE_DONE;
     for (int i = -1; i < SWEEP_STEPS && end == GENERATE_DONE; i++) {
         int64_t step_ns = 0;
@@ -143,7 +143,7 @@ static enum generate_end steps(const struct sweep_work *work, const struct gener
 
 // Adds its samples only if the whole visit succeeded.
 static enum generate_end visit(struct sweep_work *work, const struct generate *g, int index,
-                               char *why) {
+                               struct why *why) {
     struct sweep_samples *s = &work->samples[index];
     int length = work->lengths[index];
     int64_t prefill_ns = 0, step_ns[SWEEP_STEPS];
@@ -193,7 +193,8 @@ static void set_busy(const struct generate *g, bool is_busy) {
         atomic_store_explicit(g->busy, is_busy, memory_order_relaxed);
 }
 
-enum generate_end sweep_measure(struct sweep_work *work, const struct sweep_plan *plan, char *why) {
+enum generate_end sweep_measure(struct sweep_work *work, const struct sweep_plan *plan,
+                                struct why *why) {
     const struct generate *g = plan->generate;
     int64_t start_ns = stopwatch_now_ns();
     int total = work->count * plan->repeats;

@@ -7,6 +7,8 @@
 #ifndef COMPUTE_MEASURE_SWEEP_MEASURE_H
 #define COMPUTE_MEASURE_SWEEP_MEASURE_H
 
+#include "compute/base/why.h"
+
 #include "compute/analysis/sweep.h"
 #include "compute/measure/generate.h"
 
@@ -40,11 +42,12 @@ struct sweep_plan {
 // Prepares for the prefixes of `prompt` with at least `shortest` tokens. A stopped sweep of
 // the same prompts continues where it was; anything else starts anew. False: no memory.
 bool sweep_work_begin(struct sweep_work *work, const int32_t *prompt, int longest, int shortest,
-                      int context, char *why);
+                      int context, struct why *why);
 void sweep_work_clear(struct sweep_work *work); // zeroed is fine
 
 // Measures until all rounds are made or the budget is spent. If stopped or failed, `why` is
 // set and the samples so far are kept for the next call.
-enum generate_end sweep_measure(struct sweep_work *work, const struct sweep_plan *plan, char *why);
+enum generate_end sweep_measure(struct sweep_work *work, const struct sweep_plan *plan,
+                                struct why *why);
 
 #endif

@@ -69,7 +69,7 @@ struct cursor {
     struct gguf *gguf;
     size_t at;
     char part[48]; // what is being read, for "cut short" messages
-    char *why;
+    struct why *why;
 };
 
 // --- Little-endian numbers ---
@@ -613,7 +613,7 @@ static bool parse(struct cursor *cursor) {
 // --- Open and close ---
 
 // A file without content yet; NULL with `why` if memory runs out.
-static struct gguf *create(const char *name, char *why) {
+static struct gguf *create(const char *name, struct why *why) {
     struct gguf *gguf = calloc(1, sizeof *gguf);
     if (!gguf) {
         why_set(why, "not enough memory to open a GGUF file");
@@ -625,7 +625,8 @@ static struct gguf *create(const char *name, char *why) {
     return gguf;
 }
 
-bool gguf_parse(struct gguf **out, const char *name, const void *data, size_t bytes, char *why) {
+bool gguf_parse(struct gguf **out, const char *name, const void *data, size_t bytes,
+                struct why *why) {
     *out = NULL;
     struct gguf *gguf = create(name, why);
     if (!gguf)
@@ -714,7 +715,7 @@ static bool read_file(struct cursor *cursor, int fd) {
     return true;
 }
 
-bool gguf_open(struct gguf **out, const char *path, char *why) {
+bool gguf_open(struct gguf **out, const char *path, struct why *why) {
     *out = NULL;
     struct gguf *gguf = create(path, why);
     if (!gguf)

@@ -5,6 +5,8 @@
 #ifndef COMPUTE_MODEL_GGUF_H
 #define COMPUTE_MODEL_GGUF_H
 
+#include "compute/base/why.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -57,11 +59,12 @@ struct gguf; // the file in memory
 
 // Reads the whole file (so that a file cut later cannot fault) into memory
 // aligned to 64 bytes. Owner: the caller, gguf_close.
-bool gguf_open(struct gguf **out, const char *path, char *why);
+bool gguf_open(struct gguf **out, const char *path, struct why *why);
 
 // The same over bytes the caller keeps alive and unchanged. `name` for messages.
 // `data` need not be aligned; tensor data pointers then are not either.
-bool gguf_parse(struct gguf **out, const char *name, const void *data, size_t bytes, char *why);
+bool gguf_parse(struct gguf **out, const char *name, const void *data, size_t bytes,
+                struct why *why);
 void gguf_close(struct gguf *gguf);
 
 const char *gguf_name(const struct gguf *gguf); // for messages: printable, short

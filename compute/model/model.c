@@ -23,7 +23,7 @@ struct reader {
     const struct gguf *file;
     const char *name; // of the file, without folders
     bool *used;       // [tensor_count]
-    char *why;
+    struct why *why;
 };
 
 static bool fail(const struct reader *reader, const char *format, ...)
@@ -385,7 +385,7 @@ static void read_name(const struct reader *reader) {
     snprintf(model->weights, sizeof model->weights, "file");
 }
 
-bool model_from_gguf(struct model **out, struct gguf *file, const char *name, char *why) {
+bool model_from_gguf(struct model **out, struct gguf *file, const char *name, struct why *why) {
     *out = NULL;
     const char *slash = strrchr(name, '/');
     struct reader reader = {.file = file, .name = slash && slash[1] ? slash + 1 : name, .why = why};
@@ -407,7 +407,7 @@ bool model_from_gguf(struct model **out, struct gguf *file, const char *name, ch
     return true;
 }
 
-bool model_open(struct model **out, const char *path, char *why) {
+bool model_open(struct model **out, const char *path, struct why *why) {
     *out = NULL;
     struct gguf *file;
     if (!gguf_open(&file, path, why))

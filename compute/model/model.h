@@ -6,6 +6,8 @@
 #ifndef COMPUTE_MODEL_MODEL_H
 #define COMPUTE_MODEL_MODEL_H
 
+#include "compute/base/why.h"
+
 #include "compute/model/gguf.h"
 #include "compute/model/quant.h"
 #include "compute/run/run.h"
@@ -67,9 +69,9 @@ struct model {
 // position * rope_base^(-2i / head_dim) / rope_factors[i].
 // Owner: the caller, model_close. `name` is used in messages and when the file
 // has no name of its own.
-bool model_open(struct model **out, const char *path, char *why);
+bool model_open(struct model **out, const char *path, struct why *why);
 bool model_from_gguf(struct model **out, struct gguf *file, const char *name,
-                     char *why); // takes `file` on success
+                     struct why *why); // takes `file` on success
 void model_close(struct model *model);
 
 int64_t model_parameters(const struct model *model);

@@ -32,7 +32,7 @@ const struct shape_preset *shape_at(int index) {
     return index >= 0 && index < PRESETS ? &presets[index] : NULL;
 }
 
-const struct shape_preset *shape_find(const char *name, char *why) {
+const struct shape_preset *shape_find(const char *name, struct why *why) {
     char names[WHY_BYTES / 2] = "";
     for (int i = 0; i < PRESETS; i++) {
         if (strcmp(presets[i].name, name) == 0)
@@ -113,7 +113,7 @@ float shape_scale(const struct tensor *matrix) {
 // --- Models ---
 
 bool shape_model(struct model **out, const struct shape_preset *preset, enum gguf_tensor_type type,
-                 uint64_t seed, char *why) {
+                 uint64_t seed, struct why *why) {
     const struct model_shape *h = &preset->shape;
     *out = NULL;
     struct model *model = calloc(1, sizeof *model);
@@ -162,7 +162,7 @@ const struct tensor *shape_matrix(const struct model *model, int index) {
     return matrix_at((struct model *)(uintptr_t)model, index); // only looked at
 }
 
-bool shape_place(struct model **out, const struct model *made, void *memory, char *why) {
+bool shape_place(struct model **out, const struct model *made, void *memory, struct why *why) {
     size_t layers_bytes = (size_t)made->shape.layers * sizeof *made->layers;
     struct model *placed = malloc(sizeof *placed);
     struct model_layer *layers = malloc(layers_bytes);
@@ -189,7 +189,8 @@ bool shape_place(struct model **out, const struct model *made, void *memory, cha
 
 // --- Refusal ---
 
-bool shape_refuse(const struct model *model, size_t needed_bytes, size_t free_bytes, char *why) {
+bool shape_refuse(const struct model *model, size_t needed_bytes, size_t free_bytes,
+                  struct why *why) {
     enum gguf_tensor_type type = model->token_embd.type;
     size_t weight_bytes = shape_model_bytes(model);
     size_t other_bytes = needed_bytes > weight_bytes ? needed_bytes - weight_bytes : 0;

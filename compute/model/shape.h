@@ -6,6 +6,8 @@
 #ifndef COMPUTE_MODEL_SHAPE_H
 #define COMPUTE_MODEL_SHAPE_H
 
+#include "compute/base/why.h"
+
 #include "compute/model/model.h"
 #include "compute/model/shape_random.h"
 
@@ -21,7 +23,7 @@ struct shape_preset {
 const struct shape_preset *shape_at(int index);
 
 // The preset of that name; NULL with `why`, which lists them.
-const struct shape_preset *shape_find(const char *name, char *why);
+const struct shape_preset *shape_find(const char *name, struct why *why);
 
 // Bytes of all matrices of the preset in one piece of memory, each at a multiple of
 // SHAPE_ALIGN_BYTES.
@@ -30,7 +32,7 @@ size_t shape_bytes(const struct shape_preset *preset, enum gguf_tensor_type type
 // A model of the preset's sizes whose matrices have no data yet (model.is_made).
 // Weights "synthetic", name the preset's. type: one of quant.h. Owner: model_close.
 bool shape_model(struct model **out, const struct shape_preset *preset, enum gguf_tensor_type type,
-                 uint64_t seed, char *why);
+                 uint64_t seed, struct why *why);
 
 // The matrices of a model one after the other: token embedding, output (not when
 // tied), then of each layer q, k, v, attn_out, gate, up, down. The index is also the
@@ -44,11 +46,12 @@ float shape_scale(const struct tensor *matrix);
 // For a backend: the views of `made` with each matrix at its place in the caller's
 // `memory`, shape_bytes() long and aligned to SHAPE_ALIGN_BYTES (its address is used, its
 // bytes are not). `made` must outlive it. Owner: model_close.
-bool shape_place(struct model **out, const struct model *made, void *memory, char *why);
+bool shape_place(struct model **out, const struct model *made, void *memory, struct why *why);
 size_t shape_model_bytes(const struct model *made); // shape_bytes of its preset and type
 
 // Returns false and says in `why` that `model` needs `needed_bytes` (weights, cache and
 // scratch) of which only `free_bytes` are free, and which smaller preset would fit.
-bool shape_refuse(const struct model *model, size_t needed_bytes, size_t free_bytes, char *why);
+bool shape_refuse(const struct model *model, size_t needed_bytes, size_t free_bytes,
+                  struct why *why);
 
 #endif

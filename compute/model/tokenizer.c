@@ -110,11 +110,11 @@ static bool add_piece(struct tokenizer *tokenizer, int32_t id) {
 
 // --- Reading the vocabulary ---
 
-static bool fail_memory(const struct gguf *file, char *why) {
+static bool fail_memory(const struct gguf *file, struct why *why) {
     return why_set(why, "%s: not enough memory for its vocabulary", gguf_name(file));
 }
 
-static bool check_model(const struct gguf *file, char *why) {
+static bool check_model(const struct gguf *file, struct why *why) {
     struct gguf_string model;
     char name[NAME_BYTES];
     if (!gguf_string(file, "tokenizer.ggml.model", &model))
@@ -133,7 +133,7 @@ static bool is_integer_type(enum gguf_value_type type) {
 }
 
 // The three lists must exist, have the right types and be equally long.
-static bool check_lists(const struct gguf *file, int *vocab, char *why) {
+static bool check_lists(const struct gguf *file, int *vocab, struct why *why) {
     enum gguf_value_type tokens = GGUF_U8, scores = GGUF_U8, types = GGUF_STRING;
     size_t count = 0, score_count = 0, type_count = 0;
     bool there = gguf_array(file, "tokenizer.ggml.tokens", &tokens, &count) &&
@@ -159,7 +159,7 @@ static bool check_lists(const struct gguf *file, int *vocab, char *why) {
     return true;
 }
 
-static bool allocate(struct tokenizer *tokenizer, const struct gguf *file, char *why) {
+static bool allocate(struct tokenizer *tokenizer, const struct gguf *file, struct why *why) {
     size_t vocab = (size_t)tokenizer->vocab, bytes = 1, slots = 4;
     for (size_t i = 0; i < vocab; i++) {
         struct gguf_string piece = {0};
@@ -216,7 +216,8 @@ static void append(struct strings *strings, int index, struct gguf_string string
     strings->at[index + 1] = end;
 }
 
-static bool read_piece(struct tokenizer *tokenizer, const struct gguf *file, int id, char *why) {
+static bool read_piece(struct tokenizer *tokenizer, const struct gguf *file, int id,
+                       struct why *why) {
     struct gguf_string piece = {0};
     double score = 0;
     int64_t type = 0;
@@ -259,7 +260,7 @@ static bool read_piece(struct tokenizer *tokenizer, const struct gguf *file, int
 
 // The id a key gives; -1 when it is absent.
 static bool read_id(const struct tokenizer *tokenizer, const struct gguf *file, const char *key,
-                    int32_t *out, char *why) {
+                    int32_t *out, struct why *why) {
     int64_t id;
     *out = -1;
     if (!gguf_has(file, key))
@@ -271,7 +272,7 @@ static bool read_id(const struct tokenizer *tokenizer, const struct gguf *file, 
     return true;
 }
 
-static bool read_flag(const struct gguf *file, const char *key, bool *out, char *why) {
+static bool read_flag(const struct gguf *file, const char *key, bool *out, struct why *why) {
     if (gguf_has(file, key) && !gguf_bool(file, key, out))
         return why_set(why, "%s: %s is not true or false", gguf_name(file), key);
     return true;
@@ -304,7 +305,7 @@ static void mark_named_ends(struct tokenizer *tokenizer) {
     }
 }
 
-static bool read_specials(struct tokenizer *tokenizer, const struct gguf *file, char *why) {
+static bool read_specials(struct tokenizer *tokenizer, const struct gguf *file, struct why *why) {
     int32_t turn_end, message_end;
     tokenizer->adds_bos = true; // the default of this kind of tokenizer
     tokenizer->adds_space = true;
@@ -332,7 +333,7 @@ static bool read_specials(struct tokenizer *tokenizer, const struct gguf *file, 
 
 // --- Open and close ---
 
-static bool read_vocabulary(struct tokenizer *tokenizer, const struct gguf *file, char *why) {
+static bool read_vocabulary(struct tokenizer *tokenizer, const struct gguf *file, struct why *why) {
     if (!check_model(file, why) || !check_lists(file, &tokenizer->vocab, why) ||
         !allocate(tokenizer, file, why))
         return false;
@@ -343,7 +344,7 @@ static bool read_vocabulary(struct tokenizer *tokenizer, const struct gguf *file
     return read_specials(tokenizer, file, why);
 }
 
-bool tokenizer_open(struct tokenizer **out, const struct gguf *file, char *why) {
+bool tokenizer_open(struct tokenizer **out, const struct gguf *file, struct why *why) {
     *out = NULL;
     struct tokenizer *tokenizer = calloc(1, sizeof *tokenizer);
     if (!tokenizer)
@@ -491,7 +492,7 @@ static void split_text(struct encoder *encoder) {
     encoder->symbol_count = count;
 }
 
-static bool put_id(struct encoder *encoder, int32_t id, char *why) {
+static bool put_id(struct encoder *encoder, int32_t id, struct why *why) {
     if (encoder->count >= encoder->capacity)
         return why_set(why, "the text has more than the %d tokens there is room for",
                        encoder->capacity);
@@ -500,7 +501,7 @@ static bool put_id(struct encoder *encoder, int32_t id, char *why) {
 }
 
 // A symbol that is no piece: its bytes, or the unknown token.
-static bool put_bytes(struct encoder *encoder, const struct symbol *symbol, char *why) {
+static bool put_bytes(struct encoder *encoder, const struct symbol *symbol, struct why *why) {
     const struct tokenizer *tokenizer = encoder->tokenizer;
     const uint8_t *bytes = (const uint8_t *)encoder->text + symbol->at;
     for (uint32_t i = 0; i < symbol->bytes; i++) {
@@ -520,7 +521,7 @@ static bool put_bytes(struct encoder *encoder, const struct symbol *symbol, char
     return true;
 }
 
-static bool encode(struct encoder *encoder, const char *text, size_t bytes, char *why) {
+static bool encode(struct encoder *encoder, const char *text, size_t bytes, struct why *why) {
     write_text(encoder, text, bytes);
     split_text(encoder);
     for (int i = 0; i + 1 < encoder->symbol_count; i++)
@@ -540,7 +541,7 @@ static bool encode(struct encoder *encoder, const char *text, size_t bytes, char
 }
 
 int tokenizer_encode(const struct tokenizer *tokenizer, int32_t *ids, int capacity,
-                     const char *text, size_t bytes, bool with_bos, char *why) {
+                     const char *text, size_t bytes, bool with_bos, struct why *why) {
     struct encoder encoder = {.tokenizer = tokenizer, .ids = ids, .capacity = capacity};
     if (bytes > TOKENIZER_MAX_TEXT_BYTES) {
         why_set(why, "the text has %zu bytes; at most %d are possible", bytes,

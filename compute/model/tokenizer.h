@@ -8,6 +8,8 @@
 #ifndef COMPUTE_MODEL_TOKENIZER_H
 #define COMPUTE_MODEL_TOKENIZER_H
 
+#include "compute/base/why.h"
+
 #include "compute/model/gguf.h"
 
 enum { TOKENIZER_MAX_TEXT_BYTES = 1 << 20, TOKENIZER_MAX_VOCAB = 1 << 20 };
@@ -16,7 +18,7 @@ struct tokenizer;
 
 // Copies what it needs: `file` may be closed afterwards. Owner: the caller,
 // tokenizer_close. Errors: `why` names the key that is missing or wrong.
-bool tokenizer_open(struct tokenizer **out, const struct gguf *file, char *why);
+bool tokenizer_open(struct tokenizer **out, const struct gguf *file, struct why *why);
 void tokenizer_close(struct tokenizer *tokenizer); // NULL is fine
 
 // Everything below reads only. Thread: any, also several at once.
@@ -39,7 +41,7 @@ bool tokenizer_is_control(const struct tokenizer *tokenizer, int32_t id);
 // gives a capacity that is always enough. An empty text has no tokens of its own.
 // Cost: n log n for n bytes, about a second for 1 MB of prose.
 int tokenizer_encode(const struct tokenizer *tokenizer, int32_t *ids, int capacity,
-                     const char *text, size_t bytes, bool with_bos, char *why);
+                     const char *text, size_t bytes, bool with_bos, struct why *why);
 size_t tokenizer_encode_bound(size_t text_bytes);
 
 // The bytes that token `id` stands for when shown on its own: U+2581 is a space

@@ -4,7 +4,7 @@
 
 #include "compute/base/why.h"
 
-static bool append_token(struct run *to, const struct run *from, int token, char *why) {
+static bool append_token(struct run *to, const struct run *from, int token, struct why *why) {
     size_t bytes = 0;
     const char *text = run_token_text(from, token, &bytes);
     bool is_control = from->tokens[token].is_control;
@@ -16,7 +16,7 @@ static bool append_token(struct run *to, const struct run *from, int token, char
 // Adds `pass` with the stages of pass `model` of `from`, counted from its own start and,
 // for divide > 1, that many times shorter.
 static bool append_like(struct run *to, const struct run_pass *pass, const struct run *from,
-                        int model, int divide, char *why) {
+                        int model, int divide, struct why *why) {
     if (!run_begin_pass(to, pass, why))
         return false;
     if (pass->yields >= 0 && !append_token(to, from, from->prompt_count + pass->yields, why))
@@ -31,7 +31,7 @@ static bool append_like(struct run *to, const struct run_pass *pass, const struc
 }
 
 // The charged step, right behind prefill, whose last pass in `from` is `prefill`.
-static bool append_charged(struct run *to, const struct run *from, int prefill, char *why) {
+static bool append_charged(struct run *to, const struct run *from, int prefill, struct why *why) {
     bool has_step = from->pass_count > prefill + 1;
     struct run_pass charged = {
         .phase = RUN_DECODE, .first_column = from->info.prompt_tokens, .start_ns = run_end_ns(to)};
@@ -39,7 +39,8 @@ static bool append_charged(struct run *to, const struct run *from, int prefill, 
                        has_step ? 1 : from->passes[prefill].column_count, why);
 }
 
-static bool append_recounted(struct run *to, const struct run *from, int prefills, char *why) {
+static bool append_recounted(struct run *to, const struct run *from, int prefills,
+                             struct why *why) {
     bool is_charging = to->info.counting == RUN_CHARGED;
     int64_t shift_ns = 0;
     for (int i = 0; i < from->pass_count; i++) {
@@ -64,7 +65,8 @@ static bool append_recounted(struct run *to, const struct run *from, int prefill
     return true;
 }
 
-bool run_recount(struct run **out, const struct run *run, enum run_counting counting, char *why) {
+bool run_recount(struct run **out, const struct run *run, enum run_counting counting,
+                 struct why *why) {
     *out = NULL;
     if (run->state != RUN_COMPLETE)
         return why_set(why, "run: only a complete run can be counted another way");

@@ -3,6 +3,8 @@
 #ifndef COMPUTE_RUN_RECOUNT_H
 #define COMPUTE_RUN_RECOUNT_H
 
+#include "compute/base/why.h"
+
 #include "compute/run/run.h"
 
 // Makes a run with the other counting out of a complete run; with the counting it has
@@ -13,6 +15,7 @@
 // To RUN_ENGINE: the charged step is taken out. What was RUN_MEASURED becomes
 //     RUN_MODELLED.
 // Owner: the caller, run_destroy. Errors: false with `why`, *out NULL.
-bool run_recount(struct run **out, const struct run *run, enum run_counting counting, char *why);
+bool run_recount(struct run **out, const struct run *run, enum run_counting counting,
+                 struct why *why);
 
 #endif

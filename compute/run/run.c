@@ -54,7 +54,7 @@ static void repair_texts(struct run_info *info) {
     }
 }
 
-static bool check_texts(const struct run_info *info, char *why) {
+static bool check_texts(const struct run_info *info, struct why *why) {
     for (int i = 0; i < INFO_TEXTS; i++) {
         const char *text = (const char *)info + info_texts[i].offset;
         size_t bytes = strnlen(text, info_texts[i].bytes), good = printable_bytes(text, bytes);
@@ -70,7 +70,7 @@ static bool check_texts(const struct run_info *info, char *why) {
 
 // --- Creation ---
 
-static bool check_info(const struct run_info *info, char *why) {
+static bool check_info(const struct run_info *info, struct why *why) {
     const struct {
         const char *name;
         int64_t value, least, most;
@@ -109,7 +109,7 @@ static void *take_touched(size_t count, size_t item_bytes) {
 }
 
 static bool create_sized(struct run **out, const struct run_info *info, int token_capacity,
-                         int pass_capacity, char *why) {
+                         int pass_capacity, struct why *why) {
     *out = NULL;
     struct run *run = calloc(1, sizeof(*run));
     if (!run)
@@ -132,7 +132,8 @@ static bool create_sized(struct run **out, const struct run_info *info, int toke
     return true;
 }
 
-bool run_create(struct run **out, const struct run_info *info, int prefill_passes, char *why) {
+bool run_create(struct run **out, const struct run_info *info, int prefill_passes,
+                struct why *why) {
     *out = NULL;
     if (!check_info(info, why))
         return false;
@@ -156,7 +157,7 @@ void run_destroy(struct run *run) {
 
 // --- Writing ---
 
-static bool check_open(const struct run *run, char *why) {
+static bool check_open(const struct run *run, struct why *why) {
     return run->state == RUN_OPEN || why_set(why, "run: it has ended, nothing can be added");
 }
 
@@ -169,7 +170,7 @@ static int64_t earliest_ns(const struct run *run) {
     return run->mark_count > 0 ? run->mark_end_ns[run->mark_count - 1] : 0;
 }
 
-static bool check_time(const char *what, int64_t value_ns, int64_t least_ns, char *why) {
+static bool check_time(const char *what, int64_t value_ns, int64_t least_ns, struct why *why) {
     if (value_ns >= least_ns && value_ns <= RUN_MAX_NS)
         return true;
     return why_set(why, "run: %s at %" PRId64 " ns, expected %" PRId64 " to %" PRId64, what,
@@ -182,7 +183,7 @@ struct token_text {
 };
 
 static bool append_token(struct run *run, int32_t id, struct token_text text, bool is_control,
-                         char *why) {
+                         struct why *why) {
     int index = run->prompt_count + run->answer_count;
     size_t kept = text.text ? utf8_cut(text.text, text.bytes, RUN_TOKEN_BYTES) : 0;
     if (!text.text && text.bytes > 0)
@@ -202,7 +203,7 @@ static bool append_token(struct run *run, int32_t id, struct token_text text, bo
 }
 
 bool run_add_prompt_token(struct run *run, int32_t id, const char *text, size_t bytes,
-                          bool is_control, char *why) {
+                          bool is_control, struct why *why) {
     if (!check_open(run, why))
         return false;
     if (run->prompt_count >= run->info.prompt_tokens)
@@ -214,7 +215,7 @@ bool run_add_prompt_token(struct run *run, int32_t id, const char *text, size_t 
 }
 
 bool run_add_answer_token(struct run *run, int32_t id, const char *text, size_t bytes,
-                          bool is_control, char *why) {
+                          bool is_control, struct why *why) {
     if (!check_open(run, why))
         return false;
     if (!is_in_pass(run))
@@ -256,7 +257,8 @@ static struct run_pass expected_pass(const struct run *run, int index,
     return expected;
 }
 
-static bool check_pass(const struct run *run, int index, const struct run_pass *pass, char *why) {
+static bool check_pass(const struct run *run, int index, const struct run_pass *pass,
+                       struct why *why) {
     struct run_pass expected = expected_pass(run, index, pass);
     if (pass->phase != expected.phase || pass->first_column != expected.first_column ||
         pass->column_count != expected.column_count || pass->yields != expected.yields)
@@ -273,7 +275,7 @@ static bool check_pass(const struct run *run, int index, const struct run_pass *
     return true;
 }
 
-bool run_begin_pass(struct run *run, const struct run_pass *pass, char *why) {
+bool run_begin_pass(struct run *run, const struct run_pass *pass, struct why *why) {
     if (!check_open(run, why))
         return false;
     if (run->prompt_count < run->info.prompt_tokens)
@@ -291,7 +293,7 @@ bool run_begin_pass(struct run *run, const struct run_pass *pass, char *why) {
     return true;
 }
 
-bool run_add_mark(struct run *run, int64_t end_ns, char *why) {
+bool run_add_mark(struct run *run, int64_t end_ns, struct why *why) {
     if (!check_open(run, why))
         return false;
     if (!is_in_pass(run))
@@ -334,7 +336,7 @@ void run_rewind(struct run *run) {
 
 // --- Checking ---
 
-static bool check_counts(const struct run *run, char *why) {
+static bool check_counts(const struct run *run, struct why *why) {
     if (!run->tokens || !run->passes || !run->mark_end_ns || !run->text)
         return why_set(why, "run: it has no arrays");
     if (run->token_capacity < 1 || run->token_capacity > RUN_MAX_TOKENS || run->pass_capacity < 1 ||
@@ -354,7 +356,7 @@ static bool check_counts(const struct run *run, char *why) {
     return true;
 }
 
-static bool check_passes(const struct run *run, char *why) {
+static bool check_passes(const struct run *run, struct why *why) {
     int stages = run_stages(run);
     int64_t last_ns = 0;
     for (int i = 0; i < run_passes_seen(run); i++) {
@@ -372,7 +374,7 @@ static bool check_passes(const struct run *run, char *why) {
     return true;
 }
 
-static bool check_tokens(const struct run *run, char *why) {
+static bool check_tokens(const struct run *run, struct why *why) {
     int count = run->prompt_count + run_answers_seen(run);
     size_t offset = 0;
     if (count > run->token_capacity)
@@ -388,7 +390,7 @@ static bool check_tokens(const struct run *run, char *why) {
     return true;
 }
 
-bool run_validate(const struct run *run, char *why) {
+bool run_validate(const struct run *run, struct why *why) {
     if (!run)
         return why_set(why, "run: there is none");
     if (!check_info(&run->info, why) || !check_texts(&run->info, why) || !check_counts(run, why) ||
@@ -417,7 +419,7 @@ bool run_stages_match_wall(const struct run *run) {
 
 // --- Copies ---
 
-bool run_copy(struct run **out, const struct run *run, char *why) {
+bool run_copy(struct run **out, const struct run *run, struct why *why) {
     if (!create_sized(out, &run->info, run->token_capacity, run->pass_capacity, why))
         return false;
     struct run *copy = *out;

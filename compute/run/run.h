@@ -31,6 +31,8 @@
 #ifndef COMPUTE_RUN_RUN_H
 #define COMPUTE_RUN_RUN_H
 
+#include "compute/base/why.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -126,7 +128,7 @@ struct run {
 // chunks. All memory is allocated and touched here, none while measuring. Bytes of
 // the info's texts that are not printable UTF-8 become "?".
 // Owner: the caller, run_destroy. Errors: false with `why`, *out NULL.
-bool run_create(struct run **out, const struct run_info *info, int prefill_passes, char *why);
+bool run_create(struct run **out, const struct run_info *info, int prefill_passes, struct why *why);
 void run_destroy(struct run *run); // NULL is fine
 
 // Writing, in this order: every prompt token; then per pass run_begin_pass, the
@@ -135,11 +137,11 @@ void run_destroy(struct run *run); // NULL is fine
 // broken, time runs backwards or a capacity is reached.
 // Thread: one writer; what lies below mark_count is never written again.
 bool run_add_prompt_token(struct run *run, int32_t id, const char *text, size_t bytes,
-                          bool is_control, char *why);
-bool run_begin_pass(struct run *run, const struct run_pass *pass, char *why);
+                          bool is_control, struct why *why);
+bool run_begin_pass(struct run *run, const struct run_pass *pass, struct why *why);
 bool run_add_answer_token(struct run *run, int32_t id, const char *text, size_t bytes,
-                          bool is_control, char *why);
-bool run_add_mark(struct run *run, int64_t end_ns, char *why);
+                          bool is_control, struct why *why);
+bool run_add_mark(struct run *run, int64_t end_ns, struct why *why);
 
 // Ends the run and drops what has no mark yet. A run that stops inside a pass, or
 // without an answer token, cannot be complete and becomes RUN_FAILED. RUN_OPEN and
@@ -151,7 +153,7 @@ void run_close(struct run *run, enum run_state state);
 void run_rewind(struct run *run);
 
 // Checks every invariant of a run that came from outside. Errors: `why`.
-bool run_validate(const struct run *run, char *why);
+bool run_validate(const struct run *run, struct why *why);
 
 // True if the sum over passes of their stage times is within 5 % of the wall
 // clock from request to last mark.
@@ -159,7 +161,7 @@ bool run_stages_match_wall(const struct run *run);
 
 // A deep copy of what mark_count covers, with the same capacities and state.
 // Owner: the caller.
-bool run_copy(struct run **out, const struct run *run, char *why);
+bool run_copy(struct run **out, const struct run *run, struct why *why);
 
 // The first `mark_count` marks of `run` as an open run that shares its arrays: valid
 // as long as `run` is, never to be written or destroyed. `mark_count` must be 0 ..

@@ -6,6 +6,7 @@
 // the other. Encoding flat graphics keeps one core busy, whatever thread count the
 // encoder has, so this is what lets drawing run beside it.
 #include "render/film/film.h"
+#include "compute/base/why.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -40,7 +41,7 @@ struct film {
     AVFrame *pending; // to be encoded, or being encoded; NULL: the thread is idle
     bool is_stopping;
     bool has_failed;
-    char why[SINK_WHY_BYTES]; // the thread's failure
+    struct why why; // the thread's failure
 };
 
 static void fill_bt709(AVFrame *out, const uint8_t *bgra, int pitch_bytes) {
@@ -127,11 +128,11 @@ static void configure(AVCodecContext *codec, const struct film_spec *spec) {
     codec->flags |= AV_CODEC_FLAG_BITEXACT;
 }
 
-static bool try_encoder(struct film *film, const struct film_encoder *encoder, char why[256]) {
+static bool try_encoder(struct film *film, const struct film_encoder *encoder, struct why *why) {
     const AVCodec *codec = avcodec_find_encoder_by_name(encoder->name);
     film->codec = codec ? avcodec_alloc_context3(codec) : NULL;
     if (!film->codec)
-        return sink_refuse(why, "no memory for the encoder %s", encoder->name);
+        return why_set(why, "no memory for the encoder %s", encoder->name);
     configure(film->codec, film->spec);
     if (muxer_wants_global_header(film->muxer))
         film->codec->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
@@ -145,16 +146,16 @@ static bool try_encoder(struct film *film, const struct film_encoder *encoder, c
         return true;
     }
     avcodec_free_context(&film->codec);
-    char what[SINK_WHY_BYTES];
-    sink_refuse(what, "the encoder %s refuses %dx%d", encoder->name, film->spec->width_px,
-                film->spec->height_px);
+    char what[WHY_BYTES];
+    snprintf(what, sizeof what, "the encoder %s refuses %dx%d", encoder->name, film->spec->width_px,
+             film->spec->height_px);
     return muxer_refuse(why, what, result);
 }
 
 // An encoder may be built in and still not open (a missing run-time library, a
 // size it can't do): then the next one has its turn.
-static bool open_encoder(struct film *film, char why[256]) {
-    sink_refuse(why, "this FFmpeg has no encoder for it");
+static bool open_encoder(struct film *film, struct why *why) {
+    why_set(why, "this FFmpeg has no encoder for it");
     for (const struct film_encoder *encoder = film->spec->encoders; encoder->name; encoder++) {
         if (avcodec_find_encoder_by_name(encoder->name) && try_encoder(film, encoder, why))
             return true;
@@ -162,14 +163,14 @@ static bool open_encoder(struct film *film, char why[256]) {
     return false;
 }
 
-static bool open_frames(struct film *film, char why[256]) {
+static bool open_frames(struct film *film, struct why *why) {
     film->packet = av_packet_alloc();
     if (!film->packet)
-        return sink_refuse(why, "no memory for a packet");
+        return why_set(why, "no memory for a packet");
     for (int i = 0; i < 2; i++) {
         AVFrame *frame = film->frames[i] = av_frame_alloc();
         if (!frame)
-            return sink_refuse(why, "no memory for a picture");
+            return why_set(why, "no memory for a picture");
         frame->format = film->spec->picture->format;
         frame->width = film->spec->width_px;
         frame->height = film->spec->height_px;
@@ -180,7 +181,7 @@ static bool open_frames(struct film *film, char why[256]) {
     return true;
 }
 
-static bool begin(struct film *film, char why[256]) {
+static bool begin(struct film *film, struct why *why) {
     AVCodecParameters *parameters = avcodec_parameters_alloc();
     int result =
         parameters ? avcodec_parameters_from_context(parameters, film->codec) : AVERROR(ENOMEM);
@@ -192,7 +193,7 @@ static bool begin(struct film *film, char why[256]) {
 }
 
 // Writes what the encoder has ready. Draining: until it has given everything.
-static bool receive(struct film *film, bool draining, char why[256]) {
+static bool receive(struct film *film, bool draining, struct why *why) {
     for (;;) {
         int result = avcodec_receive_packet(film->codec, film->packet);
         if (result == AVERROR_EOF || (result == AVERROR(EAGAIN) && !draining))
@@ -204,7 +205,7 @@ static bool receive(struct film *film, bool draining, char why[256]) {
     }
 }
 
-static bool encode(struct film *film, const AVFrame *frame, char why[256]) {
+static bool encode(struct film *film, const AVFrame *frame, struct why *why) {
     int result = avcodec_send_frame(film->codec, frame);
     if (result < 0)
         return muxer_refuse(why, "the encoder refuses a frame", result);
@@ -214,7 +215,7 @@ static bool encode(struct film *film, const AVFrame *frame, char why[256]) {
 // Encodes a picture, then takes it back. Encoders that compare with the picture
 // before keep it; then the next filling needs other memory. Here, on the thread that
 // the encoder runs on, the picture has no other user.
-static bool encode_picture(struct film *film, AVFrame *frame, char why[256]) {
+static bool encode_picture(struct film *film, AVFrame *frame, struct why *why) {
     if (!encode(film, frame, why))
         return false;
     int result = av_frame_make_writable(frame);
@@ -231,12 +232,12 @@ static void *encode_pending(void *context) {
             break;
         AVFrame *frame = film->pending;
         pthread_mutex_unlock(&film->lock);
-        char why[SINK_WHY_BYTES] = "";
-        bool ok = encode_picture(film, frame, why);
+        struct why why = {0};
+        bool ok = encode_picture(film, frame, &why);
         pthread_mutex_lock(&film->lock);
         if (!ok && !film->has_failed) {
             film->has_failed = true;
-            sink_refuse(film->why, "%s", why);
+            why_set(&film->why, "%s", why.text);
         }
         film->pending = NULL;
         pthread_cond_broadcast(&film->changed);
@@ -245,11 +246,11 @@ static void *encode_pending(void *context) {
     return NULL;
 }
 
-static bool start_thread(struct film *film, char why[256]) {
+static bool start_thread(struct film *film, struct why *why) {
     int error = pthread_create(&film->thread, NULL, encode_pending, film);
     film->has_thread = error == 0;
     return film->has_thread ||
-           sink_refuse(why, "can't start the encoder's thread: %s", strerror(error));
+           why_set(why, "can't start the encoder's thread: %s", strerror(error));
 }
 
 // Waits until the last picture is encoded and the thread has gone.
@@ -265,11 +266,11 @@ static void stop_thread(struct film *film) {
 }
 
 bool film_open(struct film **out, struct partfile *part, const struct film_spec *spec,
-               char why[256]) {
+               struct why *why) {
     *out = NULL;
     struct film *film = calloc(1, sizeof *film);
     if (!film)
-        return sink_refuse(why, "no memory for the film");
+        return why_set(why, "no memory for the film");
     film->spec = spec;
     pthread_mutex_init(&film->lock, NULL);
     pthread_cond_init(&film->changed, NULL);
@@ -300,11 +301,11 @@ AVFrame *film_next(struct film *film) {
     return frame;
 }
 
-bool film_put(struct film *film, char why[256]) {
+bool film_put(struct film *film, struct why *why) {
     pthread_mutex_lock(&film->lock);
     while (film->pending)
         pthread_cond_wait(&film->changed, &film->lock);
-    bool ok = !film->has_failed || sink_refuse(why, "%s", film->why);
+    bool ok = !film->has_failed || why_set(why, "%s", film->why.text);
     if (ok) {
         film->pending = film->frames[film->filling];
         film->filling = 1 - film->filling;
@@ -315,10 +316,10 @@ bool film_put(struct film *film, char why[256]) {
     return ok;
 }
 
-bool film_finish(struct film *film, char why[256]) {
+bool film_finish(struct film *film, struct why *why) {
     stop_thread(film);
     if (film->has_failed)
-        return sink_refuse(why, "%s", film->why);
+        return why_set(why, "%s", film->why.text);
     return encode(film, NULL, why) && muxer_end(film->muxer, why);
 }
 

@@ -10,6 +10,8 @@
 #ifndef RENDER_FILM_FILM_H
 #define RENDER_FILM_FILM_H
 
+#include "compute/base/why.h"
+
 #include <libavcodec/avcodec.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,17 +59,17 @@ const struct film_encoder *film_find_encoder(const struct film_encoder *encoders
 // Opens the first encoder that is there and takes the size, and writes the header.
 // Owner: film_destroy. `part` and `spec` outlive the film.
 bool film_open(struct film **out, struct partfile *part, const struct film_spec *spec,
-               char why[256]);
+               struct why *why);
 const char *film_note(const struct film *film); // "" or the encoder's note
 
 // The picture to fill next, tagged, its old content undefined.
 AVFrame *film_next(struct film *film);
 
 // Hands that picture over; waits while the one before is still being encoded.
-bool film_put(struct film *film, char why[256]);
+bool film_put(struct film *film, struct why *why);
 
 // Drains the encoder, then ends the file.
-bool film_finish(struct film *film, char why[256]);
+bool film_finish(struct film *film, struct why *why);
 
 void film_destroy(struct film *film); // NULL is fine
 

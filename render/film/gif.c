@@ -4,6 +4,7 @@
 // they take. One entry of the palette is transparent: the encoder marks pixels with it
 // that stay as they were.
 #include "render/film/gif.h"
+#include "compute/base/why.h"
 
 #include <errno.h>
 #include <libavfilter/avfilter.h>
@@ -42,16 +43,16 @@ bool gif_is_possible(void) {
     return muxer_has("gif") && film_find_encoder(gif_encoders) != NULL;
 }
 
-bool gif_check_rate(const struct sink_opts *opts, char why[256]) {
+bool gif_check_rate(const struct sink_opts *opts, struct why *why) {
     static const int rates[] = {50, 25, 20, 10};
     for (int i = 0; i < 4; i++) {
         if (opts->fps_den > 0 && opts->fps_num == (int64_t)rates[i] * opts->fps_den)
             return true;
     }
-    return sink_refuse(why,
-                       "a GIF counts in 1/100 s and can't hold %d/%d frames a second: use --fps "
-                       "50, 25, 20 or 10",
-                       opts->fps_num, opts->fps_den);
+    return why_set(why,
+                   "a GIF counts in 1/100 s and can't hold %d/%d frames a second: use --fps "
+                   "50, 25, 20 or 10",
+                   opts->fps_num, opts->fps_den);
 }
 
 // A film being read, frame by frame.
@@ -63,21 +64,21 @@ struct reader {
 };
 
 // What to do with a frame; NULL after the last one.
-typedef bool visit_frame(void *context, AVFrame *frame, char why[256]);
+typedef bool visit_frame(void *context, AVFrame *frame, struct why *why);
 
-static bool open_decoder(struct reader *reader, char why[256]) {
+static bool open_decoder(struct reader *reader, struct why *why) {
     if (reader->format->nb_streams == 0)
-        return sink_refuse(why, "the recorded film is empty");
+        return why_set(why, "the recorded film is empty");
     const AVCodecParameters *parameters = reader->format->streams[0]->codecpar;
     const AVCodec *codec = avcodec_find_decoder(parameters->codec_id);
     if (!codec)
-        return sink_refuse(why, "this FFmpeg can't read back its own %s: record .mp4 instead",
-                           avcodec_get_name(parameters->codec_id));
+        return why_set(why, "this FFmpeg can't read back its own %s: record .mp4 instead",
+                       avcodec_get_name(parameters->codec_id));
     reader->codec = avcodec_alloc_context3(codec);
     reader->packet = av_packet_alloc();
     reader->frame = av_frame_alloc();
     if (!reader->codec || !reader->packet || !reader->frame)
-        return sink_refuse(why, "no memory to read the recorded film");
+        return why_set(why, "no memory to read the recorded film");
     int result = avcodec_parameters_to_context(reader->codec, parameters);
     if (result >= 0)
         result = avcodec_open2(reader->codec, codec, NULL);
@@ -86,7 +87,7 @@ static bool open_decoder(struct reader *reader, char why[256]) {
     return true;
 }
 
-static bool reader_open(struct reader *reader, const char *path, char why[256]) {
+static bool reader_open(struct reader *reader, const char *path, struct why *why) {
     char url[PARTFILE_PATH_BYTES + 8];
     snprintf(url, sizeof url, "file:%s", path);
     int result = avformat_open_input(&reader->format, url, NULL, NULL);
@@ -103,7 +104,7 @@ static void reader_close(struct reader *reader) {
 }
 
 // Hands out what the decoder has ready.
-static bool visit_ready(struct reader *reader, visit_frame *visit, void *context, char why[256]) {
+static bool visit_ready(struct reader *reader, visit_frame *visit, void *context, struct why *why) {
     for (;;) {
         int result = avcodec_receive_frame(reader->codec, reader->frame);
         if (result == AVERROR(EAGAIN) || result == AVERROR_EOF)
@@ -112,14 +113,14 @@ static bool visit_ready(struct reader *reader, visit_frame *visit, void *context
             return muxer_refuse(why, "can't read the recorded film", result);
         bool ok = reader->frame->format == AV_PIX_FMT_RGB24
                       ? visit(context, reader->frame, why)
-                      : sink_refuse(why, "the recorded film came back in another pixel format");
+                      : why_set(why, "the recorded film came back in another pixel format");
         av_frame_unref(reader->frame);
         if (!ok)
             return false;
     }
 }
 
-static bool visit_all(struct reader *reader, visit_frame *visit, void *context, char why[256]) {
+static bool visit_all(struct reader *reader, visit_frame *visit, void *context, struct why *why) {
     int result;
     while ((result = av_read_frame(reader->format, reader->packet)) >= 0) {
         result = avcodec_send_packet(reader->codec, reader->packet);
@@ -135,7 +136,7 @@ static bool visit_all(struct reader *reader, visit_frame *visit, void *context, 
     return visit_ready(reader, visit, context, why);
 }
 
-static bool read_film(const char *path, visit_frame *visit, void *context, char why[256]) {
+static bool read_film(const char *path, visit_frame *visit, void *context, struct why *why) {
     struct reader reader = {0};
     bool ok = reader_open(&reader, path, why) && visit_all(&reader, visit, context, why) &&
               visit(context, NULL, why);
@@ -150,16 +151,16 @@ struct filter {
     AVFilterContext *in, *palette, *out; // palette: NULL in the first pass
     AVFrame *frame;
     int64_t count; // frames that went in
-    bool (*take)(void *context, const AVFrame *frame, char why[256]);
+    bool (*take)(void *context, const AVFrame *frame, struct why *why);
     void *context;
 };
 
-static bool refuse_filter(char why[256], int result) {
+static bool refuse_filter(struct why *why, int result) {
     return muxer_refuse(why, "FFmpeg's palette filters failed", result);
 }
 
 // `chain` leads from [film], and [palette] if it has one, to the end.
-static bool filter_open(struct filter *filter, const char *chain, char why[256]) {
+static bool filter_open(struct filter *filter, const char *chain, struct why *why) {
     const struct sink_opts *opts = filter->opts;
     char text[512];
     snprintf(text, sizeof text,
@@ -168,7 +169,7 @@ static bool filter_open(struct filter *filter, const char *chain, char why[256])
     filter->graph = avfilter_graph_alloc();
     filter->frame = av_frame_alloc();
     if (!filter->graph || !filter->frame)
-        return sink_refuse(why, "no memory to choose the colours");
+        return why_set(why, "no memory to choose the colours");
     filter->graph->nb_threads = 1; // neither filter has use for more
     AVFilterInOut *inputs = NULL, *outputs = NULL;
     int result = avfilter_graph_parse2(filter->graph, text, &inputs, &outputs);
@@ -190,11 +191,11 @@ static void filter_close(struct filter *filter) {
 }
 
 // Puts a frame in and takes out what is ready, so that nothing piles up in between.
-static bool filter_frame(void *context, AVFrame *frame, char why[256]) {
+static bool filter_frame(void *context, AVFrame *frame, struct why *why) {
     struct filter *filter = context;
     const struct sink_opts *opts = filter->opts;
     if (frame && (frame->width != opts->width_px || frame->height != opts->height_px))
-        return sink_refuse(why, "the recorded film came back in another size");
+        return why_set(why, "the recorded film came back in another size");
     if (frame)
         frame->pts = filter->count++;
     int result = av_buffersrc_write_frame(filter->in, frame);
@@ -209,7 +210,7 @@ static bool filter_frame(void *context, AVFrame *frame, char why[256]) {
     return result == AVERROR(EAGAIN) || result == AVERROR_EOF || refuse_filter(why, result);
 }
 
-static bool take_palette(void *context, const AVFrame *frame, char why[256]) {
+static bool take_palette(void *context, const AVFrame *frame, struct why *why) {
     int result = av_frame_ref(context, frame);
     return result >= 0 || refuse_filter(why, result);
 }
@@ -217,23 +218,23 @@ static bool take_palette(void *context, const AVFrame *frame, char why[256]) {
 // Every frame counts whole, not only what changed in it: large still areas keep
 // their own colours.
 static bool choose_colors(AVFrame *palette, const char *path, const struct sink_opts *opts,
-                          char why[256]) {
+                          struct why *why) {
     struct filter filter = {.opts = opts, .take = take_palette, .context = palette};
     bool ok = filter_open(&filter, "[film]palettegen=stats_mode=full", why) &&
               read_film(path, filter_frame, &filter, why);
     filter_close(&filter);
     if (ok && !palette->data[0])
-        return sink_refuse(why, "the recorded film is empty");
+        return why_set(why, "the recorded film is empty");
     return ok;
 }
 
-static bool take_picture(void *context, const AVFrame *frame, char why[256]) {
+static bool take_picture(void *context, const AVFrame *frame, struct why *why) {
     struct film *film = context;
     int result = av_frame_copy(film_next(film), frame);
     return result < 0 ? refuse_filter(why, result) : film_put(film, why);
 }
 
-static bool give_palette(struct filter *filter, AVFrame *palette, char why[256]) {
+static bool give_palette(struct filter *filter, AVFrame *palette, struct why *why) {
     palette->pts = 0;
     int result = av_buffersrc_write_frame(filter->palette, palette);
     if (result >= 0)
@@ -242,7 +243,7 @@ static bool give_palette(struct filter *filter, AVFrame *palette, char why[256])
 }
 
 static bool map_frames(struct film *film, AVFrame *palette, const char *path,
-                       const struct sink_opts *opts, char why[256]) {
+                       const struct sink_opts *opts, struct why *why) {
     struct filter filter = {.opts = opts, .take = take_picture, .context = film};
     char chain[256];
     snprintf(chain, sizeof chain,
@@ -256,7 +257,7 @@ static bool map_frames(struct film *film, AVFrame *palette, const char *path,
 }
 
 static bool write_gif(struct partfile *out, AVFrame *palette, const char *path,
-                      const struct sink_opts *opts, char why[256]) {
+                      const struct sink_opts *opts, struct why *why) {
     char options[64]; // without final_delay the last frame's duration is a guess
     snprintf(options, sizeof options, "loop=0,final_delay=%d",
              (int)((int64_t)100 * opts->fps_den / opts->fps_num));
@@ -279,10 +280,10 @@ static bool write_gif(struct partfile *out, AVFrame *palette, const char *path,
 }
 
 bool gif_from_film(struct partfile *out, const char *path, const struct sink_opts *opts,
-                   char why[256]) {
+                   struct why *why) {
     AVFrame *palette = av_frame_alloc();
     if (!palette)
-        return sink_refuse(why, "no memory to choose the colours");
+        return why_set(why, "no memory to choose the colours");
     bool ok = choose_colors(palette, path, opts, why) && write_gif(out, palette, path, opts, why);
     av_frame_free(&palette);
     return ok;

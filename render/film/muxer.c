@@ -1,6 +1,7 @@
 // See muxer.h. The callbacks give libavformat a file to write and seek in; the
 // first error of the file is kept, since not every muxer passes it on.
 #include "render/film/muxer.h"
+#include "compute/base/why.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -28,20 +29,20 @@ struct muxer {
     struct partfile *part;
     bool is_begun;
     bool file_failed;
-    char file_why[SINK_WHY_BYTES]; // the file's first error
+    struct why file_why; // the file's first error
 };
 
-bool muxer_refuse(char why[256], const char *what, int error) {
+bool muxer_refuse(struct why *why, const char *what, int error) {
     char text[AV_ERROR_MAX_STRING_SIZE] = "";
     av_strerror(error, text, sizeof text);
-    return sink_refuse(why, "%.120s: %s", what, text);
+    return why_set(why, "%.120s: %s", what, text);
 }
 
 static int on_write(void *opaque, write_byte *data, int bytes) {
     struct muxer *muxer = opaque;
     if (muxer->file_failed)
         return AVERROR(EIO);
-    if (partfile_write(muxer->part, data, (size_t)bytes, muxer->file_why))
+    if (partfile_write(muxer->part, data, (size_t)bytes, &muxer->file_why))
         return bytes;
     muxer->file_failed = true;
     return AVERROR(EIO);
@@ -58,9 +59,9 @@ static int64_t on_seek(void *opaque, int64_t offset, int whence) {
 }
 
 // What a call returned, and what the file said meanwhile.
-static bool check(struct muxer *muxer, const char *what, int result, char why[256]) {
+static bool check(struct muxer *muxer, const char *what, int result, struct why *why) {
     if (muxer->file_failed)
-        return sink_refuse(why, "%s", muxer->file_why);
+        return why_set(why, "%s", muxer->file_why.text);
     if (result < 0)
         return muxer_refuse(why, what, result);
     return true;
@@ -80,11 +81,11 @@ static bool open_io(struct muxer *muxer) {
     return muxer->io != NULL;
 }
 
-bool muxer_open(struct muxer **out, struct partfile *part, const char *format, char why[256]) {
+bool muxer_open(struct muxer **out, struct partfile *part, const char *format, struct why *why) {
     *out = NULL;
     struct muxer *muxer = calloc(1, sizeof *muxer);
     if (!muxer)
-        return sink_refuse(why, "no memory for the %s writer", format);
+        return why_set(why, "no memory for the %s writer", format);
     muxer->part = part;
     // The mp4 muxer reads its own file back to move the index to the front; "file:"
     // keeps names with a colon from being taken for a protocol.
@@ -107,10 +108,10 @@ bool muxer_wants_global_header(const struct muxer *muxer) {
 }
 
 bool muxer_begin(struct muxer *muxer, const AVCodecParameters *codec, AVRational frame_rate,
-                 const char *options, char why[256]) {
+                 const char *options, struct why *why) {
     muxer->stream = avformat_new_stream(muxer->format, NULL);
     if (!muxer->stream)
-        return sink_refuse(why, "no memory for the video stream");
+        return why_set(why, "no memory for the video stream");
     int result = avcodec_parameters_copy(muxer->stream->codecpar, codec);
     if (result < 0)
         return muxer_refuse(why, "no memory for the video stream", result);
@@ -129,7 +130,7 @@ bool muxer_begin(struct muxer *muxer, const AVCodecParameters *codec, AVRational
     return check(muxer, "can't begin the file", result, why);
 }
 
-bool muxer_write(struct muxer *muxer, AVPacket *packet, char why[256]) {
+bool muxer_write(struct muxer *muxer, AVPacket *packet, struct why *why) {
     packet->stream_index = 0;
     packet->duration = 1;
     av_packet_rescale_ts(packet, muxer->frame_duration, muxer->stream->time_base);
@@ -138,7 +139,7 @@ bool muxer_write(struct muxer *muxer, AVPacket *packet, char why[256]) {
     return check(muxer, "can't write a frame into the file", result, why);
 }
 
-bool muxer_end(struct muxer *muxer, char why[256]) {
+bool muxer_end(struct muxer *muxer, struct why *why) {
     int result = av_write_trailer(muxer->format);
     muxer->is_begun = false;
     avio_flush(muxer->io);

@@ -5,6 +5,8 @@
 #ifndef RENDER_FILM_MUXER_H
 #define RENDER_FILM_MUXER_H
 
+#include "compute/base/why.h"
+
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 #include <stdbool.h>
@@ -14,7 +16,7 @@ struct muxer;
 
 // `format` by FFmpeg's name: "mp4", "mov", "webm", "gif". `part` outlives the
 // muxer and stays the caller's. Owner: muxer_destroy.
-bool muxer_open(struct muxer **out, struct partfile *part, const char *format, char why[256]);
+bool muxer_open(struct muxer **out, struct partfile *part, const char *format, struct why *why);
 
 // True if this FFmpeg can write the container.
 bool muxer_has(const char *format);
@@ -24,18 +26,18 @@ bool muxer_wants_global_header(const struct muxer *muxer);
 
 // Describes the stream and writes the header. `options` as "key=value,key=value".
 bool muxer_begin(struct muxer *muxer, const AVCodecParameters *codec, AVRational frame_rate,
-                 const char *options, char why[256]);
+                 const char *options, struct why *why);
 
 // Takes a packet with times in units of one frame; empties it. Writes errors of
 // the file as well as of the container.
-bool muxer_write(struct muxer *muxer, AVPacket *packet, char why[256]);
+bool muxer_write(struct muxer *muxer, AVPacket *packet, struct why *why);
 
 // The trailer. After it the file is complete, though not flushed to the disk.
-bool muxer_end(struct muxer *muxer, char why[256]);
+bool muxer_end(struct muxer *muxer, struct why *why);
 
 void muxer_destroy(struct muxer *muxer); // NULL is fine
 
 // FFmpeg's error number as text, in `why` behind `what`. Returns false.
-bool muxer_refuse(char why[256], const char *what, int error);
+bool muxer_refuse(struct why *why, const char *what, int error);
 
 #endif

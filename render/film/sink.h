@@ -8,10 +8,12 @@
 #ifndef RENDER_FILM_SINK_H
 #define RENDER_FILM_SINK_H
 
+#include "compute/base/why.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SINK_MIN_PX = 64, SINK_MAX_PX = 8192, SINK_WHY_BYTES = 256 };
+enum { SINK_MIN_PX = 64, SINK_MAX_PX = 8192 };
 
 struct sink_opts {
     int width_px, height_px; // both even for .mp4, .webm and Y4M
@@ -41,10 +43,10 @@ struct sink_driver {
     const char *name;
     bool (*handles)(const char *path);
     // On true, `why` is "" or a line for the user: which encoder replaces which.
-    bool (*open)(void **state, const char *path, const struct sink_opts *opts, char why[256]);
-    bool (*put)(void *state, const struct sink_frame *frame, char why[256]);
+    bool (*open)(void **state, const char *path, const struct sink_opts *opts, struct why *why);
+    bool (*put)(void *state, const struct sink_frame *frame, struct why *why);
     // Called exactly once; frees `state`. False after SINK_PUBLISH: the part stayed.
-    bool (*close)(void *state, enum sink_end end, char why[256]);
+    bool (*close)(void *state, enum sink_end end, struct why *why);
     // Appends a line for each format to `out`, each ending in a newline.
     void (*describe)(char *out, int bytes);
 };
@@ -62,29 +64,26 @@ bool sink_wants_stills(const char *path);
 // before the first frame: unknown ending, missing encoder (with what is there
 // instead), size out of range or odd, an existing file without `overwrite`, a
 // folder that can't be written, a terminal as Y4M target.
-bool sink_open(struct sink **out, const char *path, const struct sink_opts *opts, char why[256]);
+bool sink_open(struct sink **out, const char *path, const struct sink_opts *opts, struct why *why);
 
 // "" or a line for the user: "mpeg4 stands in for libx264 ...".
 const char *sink_note(const struct sink *sink);
 
 // After a failure every later call fails with the same reason.
-bool sink_put(struct sink *sink, const struct sink_frame *frame, char why[256]);
+bool sink_put(struct sink *sink, const struct sink_frame *frame, struct why *why);
 
 // Ends the output and frees the sink in any case; NULL is fine.
 // keep true: finishes, gives it its final name. If that fails, or a frame failed
 // before, the result is false and what was recorded stays under the part name,
 // which `why` tells. keep false: removes what this sink wrote and nothing else.
-bool sink_close(struct sink *sink, bool keep, char why[256]);
-
-// For drivers. Writes one line into `why` and returns false.
-bool sink_refuse(char why[256], const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool sink_close(struct sink *sink, bool keep, struct why *why);
 
 // For drivers. True if `path` ends in `ending` (".mp4"), whatever the case.
 bool sink_has_ending(const char *path, const char *ending);
 
 // For drivers: refuses odd sizes and rates outside 1 .. 240 frames a second.
-bool sink_check_video(const struct sink_opts *opts, char why[256]);
-bool sink_check_rate(const struct sink_opts *opts, char why[256]);
+bool sink_check_video(const struct sink_opts *opts, struct why *why);
+bool sink_check_rate(const struct sink_opts *opts, struct why *why);
 
 // For drivers. printf at the end of what `out` holds, cut at `bytes`.
 void sink_append(char *out, int bytes, const char *format, ...)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "compute/base/partfile.h"
+#include "compute/base/why.h"
 #include "render/film/film.h"
 #include "render/film/gif.h"
 #include "render/film/muxer.h"
@@ -16,10 +17,10 @@
 
 // Makes the final file from the part.
 typedef bool finish_film(struct partfile *out, const char *part_path, const struct sink_opts *opts,
-                         char why[256]);
+                         struct why *why);
 
 static bool mp4_from_part(struct partfile *out, const char *part_path, const struct sink_opts *opts,
-                          char why[256]);
+                          struct why *why);
 
 // Half a second a fragment is what a kill may cost beside the encoder's look-ahead.
 #define FRAGMENTED "movflags=frag_keyframe+empty_moov+default_base_moof,frag_duration=500000"
@@ -44,7 +45,7 @@ static const struct format {
     const char *part_ending, *container, *container_options;
     const struct film_encoder *encoders;
     const struct film_picture *picture;
-    bool (*check)(const struct sink_opts *opts, char why[256]);
+    bool (*check)(const struct sink_opts *opts, struct why *why);
     finish_film *finish; // NULL: the part is the film
 } formats[] = {
     {
@@ -126,19 +127,19 @@ static void describe(char *out, int bytes) {
     }
 }
 
-static bool refuse_format(const struct format *format, char why[256]) {
+static bool refuse_format(const struct format *format, struct why *why) {
     const char *instead = "";
     for (int i = 0; i < FORMAT_COUNT && !*instead; i++) {
         if (is_possible(&formats[i]))
             instead = formats[i].ending;
     }
-    return sink_refuse(why,
-                       "this FFmpeg can't make %s: install one with %s, or record %s%s.y4m or a "
-                       "folder of stills",
-                       format->ending, format->install, instead, *instead ? ", " : "");
+    return why_set(why,
+                   "this FFmpeg can't make %s: install one with %s, or record %s%s.y4m or a "
+                   "folder of stills",
+                   format->ending, format->install, instead, *instead ? ", " : "");
 }
 
-static bool open_film(struct av *av, char why[256]) {
+static bool open_film(struct av *av, struct why *why) {
     const struct format *format = av->format;
     av->spec = (struct film_spec){
         .container = format->container,
@@ -160,7 +161,7 @@ static bool open_film(struct av *av, char why[256]) {
     return false;
 }
 
-static bool av_open(void **state, const char *path, const struct sink_opts *opts, char why[256]) {
+static bool av_open(void **state, const char *path, const struct sink_opts *opts, struct why *why) {
     const struct format *format = format_for(path);
     av_log_set_level(AV_LOG_QUIET); // only app/ prints; errors come back as values
     if (!format->check(opts, why) || !partfile_check_target(path, opts->overwrite, why))
@@ -169,7 +170,7 @@ static bool av_open(void **state, const char *path, const struct sink_opts *opts
         return refuse_format(format, why);
     struct av *av = calloc(1, sizeof *av);
     if (!av)
-        return sink_refuse(why, "no memory for the film");
+        return why_set(why, "no memory for the film");
     av->format = format;
     av->opts = *opts;
     snprintf(av->path, sizeof av->path, "%s", path);
@@ -177,12 +178,12 @@ static bool av_open(void **state, const char *path, const struct sink_opts *opts
         free(av);
         return false;
     }
-    sink_refuse(why, "%s", film_note(av->film));
+    why_set(why, "%s", film_note(av->film));
     *state = av;
     return true;
 }
 
-static bool av_put(void *state, const struct sink_frame *frame, char why[256]) {
+static bool av_put(void *state, const struct sink_frame *frame, struct why *why) {
     struct av *av = state;
     AVFrame *picture = film_next(av->film);
     av->format->picture->fill(picture, frame->bgra, frame->pitch_bytes);
@@ -190,10 +191,10 @@ static bool av_put(void *state, const struct sink_frame *frame, char why[256]) {
 }
 
 static bool copy_packets(struct muxer *muxer, AVFormatContext *in, AVRational frame_rate,
-                         char why[256]) {
+                         struct why *why) {
     AVPacket *packet = av_packet_alloc();
     if (!packet)
-        return sink_refuse(why, "no memory to finish the film");
+        return why_set(why, "no memory to finish the film");
     int result = 0;
     bool ok = true;
     while (ok && (result = av_read_frame(in, packet)) >= 0) {
@@ -207,7 +208,7 @@ static bool copy_packets(struct muxer *muxer, AVFormatContext *in, AVRational fr
 }
 
 static bool mp4_from_part(struct partfile *out, const char *part_path, const struct sink_opts *opts,
-                          char why[256]) {
+                          struct why *why) {
     char url[PARTFILE_PATH_BYTES + 8];
     snprintf(url, sizeof url, "file:%s", part_path);
     const AVRational frame_rate = {opts->fps_num, opts->fps_den};
@@ -231,7 +232,7 @@ static bool mp4_from_part(struct partfile *out, const char *part_path, const str
 }
 
 // From the whole part to the final name. False: the part stays.
-static bool publish(struct av *av, char why[256]) {
+static bool publish(struct av *av, struct why *why) {
     if (!film_finish(av->film, why))
         return false;
     if (!av->format->finish)
@@ -249,14 +250,14 @@ static bool publish(struct av *av, char why[256]) {
     return false;
 }
 
-static bool av_close(void *state, enum sink_end end, char why[256]) {
+static bool av_close(void *state, enum sink_end end, struct why *why) {
     struct av *av = state;
     bool ok = end != SINK_PUBLISH || publish(av, why);
     film_destroy(av->film); // before the part is closed: it may still write to it
     if (!ok)
-        sink_append(why, SINK_WHY_BYTES, "; the film so far plays from '%.100s'", av->part.path);
+        sink_append(why->text, WHY_BYTES, "; the film so far plays from '%.100s'", av->part.path);
     else if (end == SINK_RESCUE)
-        sink_refuse(why, "what there is of it plays from '%s'", av->part.path);
+        why_set(why, "what there is of it plays from '%s'", av->part.path);
     if (end == SINK_DISCARD)
         partfile_discard(&av->part);
     else

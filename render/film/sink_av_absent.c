@@ -1,6 +1,7 @@
 // In place of sink_av.c where FFmpeg's libraries were not found at build time:
 // knows the same endings and refuses them with a line that says what is missing
 // and what can be recorded without it.
+#include "compute/base/why.h"
 #include "render/film/sink.h"
 
 static const char *const endings[] = {".mp4", ".webm", ".gif"};
@@ -17,25 +18,25 @@ static bool handles(const char *path) {
 }
 
 static bool open_nothing(void **state, const char *path, const struct sink_opts *opts,
-                         char why[256]) {
+                         struct why *why) {
     (void)state;
     (void)opts;
-    return sink_refuse(why,
-                       "'%.60s' needs %s, which this build lacks: install their -dev packages and "
-                       "build again, or record .y4m or a folder of stills",
-                       path, missing);
+    return why_set(why,
+                   "'%.60s' needs %s, which this build lacks: install their -dev packages and "
+                   "build again, or record .y4m or a folder of stills",
+                   path, missing);
 }
 
-static bool put_nothing(void *state, const struct sink_frame *frame, char why[256]) {
+static bool put_nothing(void *state, const struct sink_frame *frame, struct why *why) {
     (void)state;
     (void)frame;
-    return sink_refuse(why, "this build can't record films");
+    return why_set(why, "this build can't record films");
 }
 
-static bool close_nothing(void *state, enum sink_end end, char why[256]) {
+static bool close_nothing(void *state, enum sink_end end, struct why *why) {
     (void)state;
     (void)end;
-    return sink_refuse(why, "this build can't record films");
+    return why_set(why, "this build can't record films");
 }
 
 static void describe(char *out, int bytes) {

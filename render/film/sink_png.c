@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "compute/base/partfile.h"
+#include "compute/base/why.h"
 #include "render/film/sink.h"
 #include "render/pixel/png.h"
 
@@ -46,17 +47,17 @@ static bool is_still_name(const char *name) {
 
 // Calls `visit` for each still in a folder, in order, until it returns false. The
 // names are collected first: visiting may move or remove the files.
-typedef bool visit_still(void *context, const char *name, char why[256]);
+typedef bool visit_still(void *context, const char *name, struct why *why);
 
 static int keep_stills(const struct dirent *entry) {
     return is_still_name(entry->d_name);
 }
 
-static bool for_each_still(const char *folder, visit_still *visit, void *context, char why[256]) {
+static bool for_each_still(const char *folder, visit_still *visit, void *context, struct why *why) {
     struct dirent **entries = NULL;
     int count = scandir(folder, &entries, keep_stills, alphasort);
     if (count < 0)
-        return sink_refuse(why, "can't read the folder '%.120s': %s", folder, strerror(errno));
+        return why_set(why, "can't read the folder '%.120s': %s", folder, strerror(errno));
     bool ok = true;
     for (int i = 0; i < count; i++) {
         ok = ok && visit(context, entries[i]->d_name, why);
@@ -71,26 +72,26 @@ static bool join(char out[PARTFILE_PATH_BYTES], const char *folder, const char *
     return bytes > 0 && bytes < PARTFILE_PATH_BYTES;
 }
 
-static bool refuse_still(void *context, const char *name, char why[256]) {
-    return sink_refuse(why,
-                       "'%.90s' holds stills already (%.60s): name another folder or allow it "
-                       "with --overwrite",
-                       (const char *)context, name);
+static bool refuse_still(void *context, const char *name, struct why *why) {
+    return why_set(why,
+                   "'%.90s' holds stills already (%.60s): name another folder or allow it "
+                   "with --overwrite",
+                   (const char *)context, name);
 }
 
-static bool open_existing_folder(struct stills *stills, char why[256]) {
+static bool open_existing_folder(struct stills *stills, struct why *why) {
     if (!stills->overwrite && !for_each_still(stills->path, refuse_still, stills->path, why))
         return false;
     if (access(stills->path, W_OK | X_OK) != 0)
-        return sink_refuse(why, "can't write in the folder '%.120s': %s", stills->path,
-                           strerror(errno));
+        return why_set(why, "can't write in the folder '%.120s': %s", stills->path,
+                       strerror(errno));
     char inside[PARTFILE_PATH_BYTES];
     if (!join(inside, stills->path, "stills"))
-        return sink_refuse(why, "the folder name is too long");
+        return why_set(why, "the folder name is too long");
     return partfile_create_folder(&stills->part, inside, "part", why);
 }
 
-static bool open_folder(struct stills *stills, char why[256]) {
+static bool open_folder(struct stills *stills, struct why *why) {
     size_t bytes = strlen(stills->path);
     while (bytes > 1 && stills->path[bytes - 1] == '/')
         stills->path[--bytes] = '\0';
@@ -98,15 +99,15 @@ static bool open_folder(struct stills *stills, char why[256]) {
     if (stat(stills->path, &st) == 0 && S_ISDIR(st.st_mode))
         return open_existing_folder(stills, why);
     if (lstat(stills->path, &st) == 0)
-        return sink_refuse(why, "'%.120s' is there and is no folder: choose another name",
-                           stills->path);
+        return why_set(why, "'%.120s' is there and is no folder: choose another name",
+                       stills->path);
     if (!partfile_check_target(stills->path, false, why))
         return false;
     stills->new_folder = true;
     return partfile_create_folder(&stills->part, stills->path, "part", why);
 }
 
-static bool open_single(struct stills *stills, char why[256]) {
+static bool open_single(struct stills *stills, struct why *why) {
     if (!partfile_check_target(stills->path, stills->overwrite, why) ||
         !partfile_create(&stills->part, stills->path, (struct partfile_name){"part", ".png"}, why))
         return false;
@@ -115,17 +116,17 @@ static bool open_single(struct stills *stills, char why[256]) {
 }
 
 static bool stills_open(void **state, const char *path, const struct sink_opts *opts,
-                        char why[256]) {
+                        struct why *why) {
     struct stills *stills = calloc(1, sizeof *stills);
     if (!stills)
-        return sink_refuse(why, "no memory for the stills");
+        return why_set(why, "no memory for the stills");
     stills->opts = *opts;
     stills->overwrite = opts->overwrite;
     stills->single = !sink_wants_stills(path);
     int bytes = snprintf(stills->path, sizeof stills->path, "%s", path);
     bool ok = bytes + NAME_BYTES + 32 < PARTFILE_PATH_BYTES;
     if (!ok)
-        sink_refuse(why, "the name is too long (%d bytes)", bytes);
+        why_set(why, "the name is too long (%d bytes)", bytes);
     if (!ok || !(stills->single ? open_single(stills, why) : open_folder(stills, why))) {
         free(stills);
         return false;
@@ -151,20 +152,21 @@ static void plain_word(char out[WORD_BYTES], const char *name) {
     out[used] = '\0';
 }
 
-static bool put_into_folder(struct stills *stills, const struct sink_frame *frame, char why[256]) {
+static bool put_into_folder(struct stills *stills, const struct sink_frame *frame,
+                            struct why *why) {
     char word[WORD_BYTES], name[NAME_BYTES], path[PARTFILE_PATH_BYTES];
     plain_word(word, frame->name ? frame->name : "");
     snprintf(name, sizeof name, "%04" PRId64 "%s%s.png", frame->index + 1, *word ? "-" : "", word);
     if (!join(path, stills->part.path, name))
-        return sink_refuse(why, "the folder name is too long");
+        return why_set(why, "the folder name is too long");
     return png_write(path, frame->bgra, frame->pitch_bytes, stills->opts.width_px,
                      stills->opts.height_px, false, why);
 }
 
-static bool stills_put(void *state, const struct sink_frame *frame, char why[256]) {
+static bool stills_put(void *state, const struct sink_frame *frame, struct why *why) {
     struct stills *stills = state;
     if (stills->single && stills->count > 0)
-        return sink_refuse(why, "a single still takes one frame: name a folder for more");
+        return why_set(why, "a single still takes one frame: name a folder for more");
     bool ok = stills->single ? png_write(stills->part.path, frame->bgra, frame->pitch_bytes,
                                          stills->opts.width_px, stills->opts.height_px, true, why)
                              : put_into_folder(stills, frame, why);
@@ -173,23 +175,23 @@ static bool stills_put(void *state, const struct sink_frame *frame, char why[256
     return ok;
 }
 
-static bool check_free(void *context, const char *name, char why[256]) {
+static bool check_free(void *context, const char *name, struct why *why) {
     const struct stills *stills = context;
     char to[PARTFILE_PATH_BYTES];
     struct stat st;
     if (join(to, stills->path, name) && lstat(to, &st) != 0)
         return true;
-    return sink_refuse(why, "'%.120s' has appeared meanwhile", to);
+    return why_set(why, "'%.120s' has appeared meanwhile", to);
 }
 
-static bool move_in(void *context, const char *name, char why[256]) {
+static bool move_in(void *context, const char *name, struct why *why) {
     const struct stills *stills = context;
     char from[PARTFILE_PATH_BYTES], to[PARTFILE_PATH_BYTES];
     return join(from, stills->part.path, name) && join(to, stills->path, name) &&
            partfile_rename(from, to, stills->overwrite, why);
 }
 
-static bool publish(struct stills *stills, char why[256]) {
+static bool publish(struct stills *stills, struct why *why) {
     if (stills->single)
         return partfile_rename(stills->part.path, stills->path, stills->overwrite, why);
     if (stills->new_folder)
@@ -202,7 +204,7 @@ static bool publish(struct stills *stills, char why[256]) {
     return true;
 }
 
-static bool remove_still(void *context, const char *name, char why[256]) {
+static bool remove_still(void *context, const char *name, struct why *why) {
     const struct stills *stills = context;
     char path[PARTFILE_PATH_BYTES];
     (void)why; // best effort: a file that stays is seen and harmless
@@ -216,22 +218,22 @@ static void discard(struct stills *stills) {
         unlink(stills->part.path);
         return;
     }
-    char ignored[SINK_WHY_BYTES];
-    for_each_still(stills->part.path, remove_still, stills, ignored);
+    struct why ignored;
+    for_each_still(stills->part.path, remove_still, stills, &ignored);
     rmdir(stills->part.path);
 }
 
-static bool stills_close(void *state, enum sink_end end, char why[256]) {
+static bool stills_close(void *state, enum sink_end end, struct why *why) {
     struct stills *stills = state;
     bool ok = true;
     if (end == SINK_DISCARD)
         discard(stills);
     else if (end == SINK_RESCUE)
-        sink_refuse(why, "the stills before it are in '%s'", stills->part.path);
+        why_set(why, "the stills before it are in '%s'", stills->part.path);
     else
         ok = publish(stills, why);
     if (!ok)
-        sink_append(why, SINK_WHY_BYTES, "; the stills are in '%.90s'", stills->part.path);
+        sink_append(why->text, WHY_BYTES, "; the stills are in '%.90s'", stills->part.path);
     free(stills);
     return ok;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "compute/base/partfile.h"
+#include "compute/base/why.h"
 #include "render/film/color.h"
 #include "render/film/sink.h"
 
@@ -36,21 +37,21 @@ static void describe(char *out, int bytes) {
     sink_append(out, bytes, "y4m   raw frames, 4:2:0 BT.709 (also - for stdout)\n");
 }
 
-static bool write_bytes(struct y4m *y4m, const void *data, size_t bytes, char why[256]) {
+static bool write_bytes(struct y4m *y4m, const void *data, size_t bytes, struct why *why) {
     if (!y4m->to_stdout)
         return partfile_write(&y4m->part, data, bytes, why);
     int error = partfile_write_fd(STDOUT_FILENO, data, bytes);
     if (error == 0)
         return true;
     if (error == EPIPE)
-        return sink_refuse(why, "the reader of standard output went away after %" PRId64 " frames",
-                           y4m->frames);
-    return sink_refuse(why, "can't write to standard output: %s", strerror(error));
+        return why_set(why, "the reader of standard output went away after %" PRId64 " frames",
+                       y4m->frames);
+    return why_set(why, "can't write to standard output: %s", strerror(error));
 }
 
 // With the first frame, not before: a recording that ends without one leaves
 // nothing in the pipe.
-static bool write_header(struct y4m *y4m, char why[256]) {
+static bool write_header(struct y4m *y4m, struct why *why) {
     const struct sink_opts *opts = &y4m->opts;
     char header[128];
     int bytes = snprintf(header, sizeof header,
@@ -59,13 +60,13 @@ static bool write_header(struct y4m *y4m, char why[256]) {
     return write_bytes(y4m, header, (size_t)bytes, why);
 }
 
-static bool check_stdout(char why[256]) {
+static bool check_stdout(struct why *why) {
     struct stat st;
     if (fstat(STDOUT_FILENO, &st) != 0)
-        return sink_refuse(why, "standard output is closed: pipe it into an encoder or a file");
+        return why_set(why, "standard output is closed: pipe it into an encoder or a file");
     if (isatty(STDOUT_FILENO))
-        return sink_refuse(why, "standard output is a terminal: pipe it into an encoder, or name a "
-                                "file such as film.y4m");
+        return why_set(why, "standard output is a terminal: pipe it into an encoder, or name a "
+                            "file such as film.y4m");
     return true;
 }
 
@@ -74,20 +75,21 @@ static void destroy(struct y4m *y4m) {
     free(y4m);
 }
 
-static bool open_target(struct y4m *y4m, const char *path, char why[256]) {
+static bool open_target(struct y4m *y4m, const char *path, struct why *why) {
     if (y4m->to_stdout)
         return check_stdout(why);
     return partfile_check_target(path, y4m->opts.overwrite, why) &&
            partfile_create(&y4m->part, path, (struct partfile_name){"part", ".y4m"}, why);
 }
 
-static bool y4m_open(void **state, const char *path, const struct sink_opts *opts, char why[256]) {
+static bool y4m_open(void **state, const char *path, const struct sink_opts *opts,
+                     struct why *why) {
     if (!sink_check_video(opts, why))
         return false;
     size_t luma_bytes = (size_t)opts->width_px * (size_t)opts->height_px;
     struct y4m *y4m = calloc(1, sizeof *y4m);
     if (!y4m)
-        return sink_refuse(why, "no memory for the Y4M stream");
+        return why_set(why, "no memory for the Y4M stream");
     y4m->to_stdout = strcmp(path, "-") == 0;
     y4m->opts = *opts;
     y4m->part.fd = -1;
@@ -96,7 +98,7 @@ static bool y4m_open(void **state, const char *path, const struct sink_opts *opt
     y4m->buffer = malloc(y4m->buffer_bytes);
     if (!y4m->buffer) {
         destroy(y4m);
-        return sink_refuse(why, "no memory for a frame of %dx%d", opts->width_px, opts->height_px);
+        return why_set(why, "no memory for a frame of %dx%d", opts->width_px, opts->height_px);
     }
     memcpy(y4m->buffer, frame_header, FRAME_HEADER_BYTES);
     if (!open_target(y4m, path, why)) {
@@ -107,7 +109,7 @@ static bool y4m_open(void **state, const char *path, const struct sink_opts *opt
     return true;
 }
 
-static bool y4m_put(void *state, const struct sink_frame *frame, char why[256]) {
+static bool y4m_put(void *state, const struct sink_frame *frame, struct why *why) {
     struct y4m *y4m = state;
     int width = y4m->opts.width_px, height = y4m->opts.height_px;
     size_t luma_bytes = (size_t)width * (size_t)height;
@@ -130,13 +132,13 @@ static bool y4m_put(void *state, const struct sink_frame *frame, char why[256]) 
 }
 
 // A stream can't be taken back, so on stdout all three ends are the same.
-static bool end_file(struct y4m *y4m, enum sink_end end, char why[256]) {
+static bool end_file(struct y4m *y4m, enum sink_end end, struct why *why) {
     switch (end) {
     case SINK_PUBLISH:
         return partfile_publish(&y4m->part, y4m->path, y4m->opts.overwrite, why);
     case SINK_RESCUE:
         partfile_keep(&y4m->part);
-        sink_refuse(why, "what there is of it plays from '%s'", y4m->part.path);
+        why_set(why, "what there is of it plays from '%s'", y4m->part.path);
         return true;
     case SINK_DISCARD:
         break;
@@ -145,13 +147,13 @@ static bool end_file(struct y4m *y4m, enum sink_end end, char why[256]) {
     return true;
 }
 
-static bool y4m_close(void *state, enum sink_end end, char why[256]) {
+static bool y4m_close(void *state, enum sink_end end, struct why *why) {
     struct y4m *y4m = state;
     bool ok = true;
     if (!y4m->to_stdout)
         ok = end_file(y4m, end, why);
     else if (end == SINK_RESCUE)
-        sink_refuse(why, "%" PRId64 " whole frames were written", y4m->frames);
+        why_set(why, "%" PRId64 " whole frames were written", y4m->frames);
     destroy(y4m);
     return ok;
 }

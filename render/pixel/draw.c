@@ -2,6 +2,7 @@
 // pixels, clipped here against the clip rectangle and the target before anything
 // is drawn, so that no coordinate is ever out of range.
 #include "render/pixel/draw.h"
+#include "compute/base/why.h"
 
 #include "compute/base/num.h"
 #include "render/pixel/masks.h"
@@ -23,7 +24,7 @@ struct draw {
     rgba color;
 };
 
-bool draw_create(struct draw **out, struct text *text, char why[256]) {
+bool draw_create(struct draw **out, struct text *text, struct why *why) {
     struct draw *draw = *out = calloc(1, sizeof *draw);
     if (draw && masks_create(&draw->masks)) {
         draw->text = text;
@@ -31,7 +32,7 @@ bool draw_create(struct draw **out, struct text *text, char why[256]) {
     }
     draw_destroy(draw);
     *out = NULL;
-    snprintf(why, 256, "out of memory for the drawing caches");
+    why_set(why, "out of memory for the drawing caches");
     return false;
 }
 

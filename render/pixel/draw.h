@@ -4,6 +4,8 @@
 #ifndef RENDER_PIXEL_DRAW_H
 #define RENDER_PIXEL_DRAW_H
 
+#include "compute/base/why.h"
+
 #include "render/data/cmdlist.h"
 #include "render/pixel/pixels.h"
 #include "render/pixel/text.h"
@@ -11,7 +13,7 @@
 struct draw;
 
 // What is kept between lists. `text` must outlive it. Errors: out of memory.
-bool draw_create(struct draw **out, struct text *text, char why[256]);
+bool draw_create(struct draw **out, struct text *text, struct why *why);
 void draw_destroy(struct draw *draw); // NULL is fine
 
 // Draws the list over whatever the target holds. Clips to the target.

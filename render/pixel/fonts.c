@@ -2,6 +2,7 @@
 // character is asked of the files already found for others, then of fontconfig, and
 // the answer is kept, "none" as well: a vocabulary repeats its characters.
 #include "render/pixel/fonts.h"
+#include "compute/base/why.h"
 
 #include "compute/base/utf8.h"
 
@@ -153,15 +154,14 @@ static void chain_add(struct fonts *fonts, enum text_face face, int file) {
         fonts->chains[face][(*length)++] = file;
 }
 
-static bool find_chains(struct fonts *fonts, char why[256]) {
+static bool find_chains(struct fonts *fonts, struct why *why) {
     int plain = find_file(fonts, &wants[FACE_TOKEN]);
     bool has_dejavu = plain >= 0;
     if (!has_dejavu)
         plain = find_file(fonts, &(struct want){NULL, FC_WEIGHT_REGULAR});
     if (plain < 0) {
-        snprintf(why, 256,
-                 "no font with Latin letters was found; install one, for example with: "
-                 "apt-get install fonts-dejavu-core fonts-inter");
+        why_set(why, "no font with Latin letters was found; install one, for example with: "
+                     "apt-get install fonts-dejavu-core fonts-inter");
         return false;
     }
     bool has_inter = true;
@@ -185,18 +185,18 @@ static bool find_chains(struct fonts *fonts, char why[256]) {
     return true;
 }
 
-bool fonts_create(struct fonts **out, char why[256]) {
+bool fonts_create(struct fonts **out, struct why *why) {
     struct fonts *fonts = *out = calloc(1, sizeof *fonts);
     if (!fonts) {
-        snprintf(why, 256, "out of memory for the fonts");
+        why_set(why, "out of memory for the fonts");
         return false;
     }
     bool ok = TTF_Init() == 0;
     fonts->has_ttf = ok;
     if (!ok)
-        snprintf(why, 256, "can't start SDL_ttf: %.200s", TTF_GetError());
+        why_set(why, "can't start SDL_ttf: %.200s", TTF_GetError());
     if (ok && !(fonts->config = FcInitLoadConfigAndFonts())) {
-        snprintf(why, 256, "can't read the font configuration; install the package fontconfig");
+        why_set(why, "can't read the font configuration; install the package fontconfig");
         ok = false;
     }
     if (ok && find_chains(fonts, why))

@@ -4,6 +4,8 @@
 #ifndef RENDER_PIXEL_FONTS_H
 #define RENDER_PIXEL_FONTS_H
 
+#include "compute/base/why.h"
+
 #include "render/data/cmdlist.h"
 #include "render/pixel/cluster.h"
 
@@ -18,7 +20,7 @@ struct fonts;
 
 // Finds a file for each face. Errors: no font with Latin letters; `why` names the
 // package. Owner: fonts_destroy. Main thread only, like all of this.
-bool fonts_create(struct fonts **out, char why[256]);
+bool fonts_create(struct fonts **out, struct why *why);
 void fonts_destroy(struct fonts *fonts); // NULL is fine
 
 const char *fonts_note(const struct fonts *fonts); // "" or which font replaces which

@@ -2,6 +2,7 @@
 // be jumped out of, and it owns nothing but what its caller can free: the jump
 // buffer, the text of the error and the encoder live in struct encoder.
 #include "render/pixel/png.h"
+#include "compute/base/why.h"
 
 #include <errno.h>
 #include <libpng16/png.h> // <png.h> would find the header next to this file
@@ -18,7 +19,7 @@ struct encoder {
     png_infop info;
     const struct partfile *part;
     jmp_buf jump;
-    char *why; // of the caller
+    struct why *why; // of the caller
 };
 
 struct picture {
@@ -29,7 +30,7 @@ struct picture {
 static _Noreturn void on_error(png_structp png, png_const_charp message) {
     struct encoder *encoder = png_get_error_ptr(png);
     if (message)
-        snprintf(encoder->why, 256, "can't make a PNG of the picture: %.200s", message);
+        why_set(encoder->why, "can't make a PNG of the picture: %.200s", message);
     longjmp(encoder->jump, 1);
 }
 
@@ -71,23 +72,23 @@ static bool encode(struct encoder *encoder, const struct picture *picture) {
 }
 
 static bool write_picture(const struct partfile *part, const struct picture *picture,
-                          char why[256]) {
+                          struct why *why) {
     struct encoder encoder = {.part = part, .why = why};
     encoder.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &encoder, on_error, on_warning);
     encoder.info = encoder.png ? png_create_info_struct(encoder.png) : NULL;
     bool ok = encoder.info && encode(&encoder, picture);
     if (!encoder.info)
-        snprintf(why, 256, "out of memory for the PNG encoder");
+        why_set(why, "out of memory for the PNG encoder");
     png_destroy_write_struct(&encoder.png, &encoder.info);
     return ok;
 }
 
 bool png_write(const char *path, const uint8_t *bgra, int pitch_bytes, int width_px, int height_px,
-               bool overwrite, char why[256]) {
+               bool overwrite, struct why *why) {
     if (width_px < 1 || height_px < 1 || width_px > PNG_MAX_PX || height_px > PNG_MAX_PX ||
         pitch_bytes / 4 < width_px) {
-        snprintf(why, 256, "a picture of %d x %d px can't be a PNG; use 1 to %d px a side",
-                 width_px, height_px, PNG_MAX_PX);
+        why_set(why, "a picture of %d x %d px can't be a PNG; use 1 to %d px a side", width_px,
+                height_px, PNG_MAX_PX);
         return false;
     }
     struct partfile part;

@@ -4,6 +4,8 @@
 #ifndef RENDER_PIXEL_PNG_H
 #define RENDER_PIXEL_PNG_H
 
+#include "compute/base/why.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -13,6 +15,6 @@
 // error and stays as it was, even when it appears during the writing.
 // Thread: any.
 bool png_write(const char *path, const uint8_t *bgra, int pitch_bytes, int width_px, int height_px,
-               bool overwrite, char why[256]);
+               bool overwrite, struct why *why);
 
 #endif

@@ -1,6 +1,7 @@
 // See surface.h. Nothing but memory: the pixels begin opaque and stay so under fills
 // and masks, so the alpha byte can be promised.
 #include "render/pixel/surface.h"
+#include "compute/base/why.h"
 
 #include "render/pixel/draw.h"
 #include "render/pixel/png.h"
@@ -16,17 +17,17 @@ struct surface {
 };
 
 // Black pixels of the size.
-static bool make_pixels(struct pixels *out, int width_px, int height_px, char why[256]) {
+static bool make_pixels(struct pixels *out, int width_px, int height_px, struct why *why) {
     *out = (struct pixels){NULL, width_px, height_px, width_px};
     if (width_px < SURFACE_MIN_PX || height_px < SURFACE_MIN_PX || width_px > SURFACE_MAX_PX ||
         height_px > SURFACE_MAX_PX) {
-        snprintf(why, 256, "a picture of %d x %d px is out of range; use %d to %d px a side",
-                 width_px, height_px, SURFACE_MIN_PX, SURFACE_MAX_PX);
+        why_set(why, "a picture of %d x %d px is out of range; use %d to %d px a side", width_px,
+                height_px, SURFACE_MIN_PX, SURFACE_MAX_PX);
         return false;
     }
     out->words = malloc(sizeof(uint32_t) * (size_t)width_px * (size_t)height_px);
     if (!out->words) {
-        snprintf(why, 256, "out of memory for a picture of %d x %d px", width_px, height_px);
+        why_set(why, "out of memory for a picture of %d x %d px", width_px, height_px);
         return false;
     }
     pixels_fill(out, (struct rect){0, 0, width_px, height_px}, 0x000000FF);
@@ -34,11 +35,11 @@ static bool make_pixels(struct pixels *out, int width_px, int height_px, char wh
 }
 
 bool surface_create(struct surface **out, int width_px, int height_px, struct text *text,
-                    char why[256]) {
+                    struct why *why) {
     *out = NULL;
     struct surface *surface = calloc(1, sizeof *surface);
     if (!surface) {
-        snprintf(why, 256, "out of memory for a picture");
+        why_set(why, "out of memory for a picture");
         return false;
     }
     if (make_pixels(&surface->pixels, width_px, height_px, why) &&
@@ -67,7 +68,7 @@ const uint8_t *surface_pixels(const struct surface *surface, int *pitch_bytes) {
     return (const uint8_t *)surface->pixels.words;
 }
 
-bool surface_save_png(const struct surface *surface, const char *path, char why[256]) {
+bool surface_save_png(const struct surface *surface, const char *path, struct why *why) {
     int pitch_bytes;
     const uint8_t *bgra = surface_pixels(surface, &pitch_bytes);
     return png_write(path, bgra, pitch_bytes, surface->pixels.width_px, surface->pixels.height_px,

@@ -3,6 +3,8 @@
 #ifndef RENDER_PIXEL_SURFACE_H
 #define RENDER_PIXEL_SURFACE_H
 
+#include "compute/base/why.h"
+
 #include "render/data/cmdlist.h"
 #include "render/pixel/text.h"
 
@@ -10,7 +12,7 @@ struct surface;
 
 // 16 <= width, height <= 8192. Begins black. `text` must outlive it.
 bool surface_create(struct surface **out, int width_px, int height_px, struct text *text,
-                    char why[256]);
+                    struct why *why);
 void surface_destroy(struct surface *surface);
 
 // Draws over what is there; a frame begins with a fill of its ground.
@@ -21,6 +23,6 @@ const uint8_t *surface_pixels(const struct surface *surface, int *pitch_bytes);
 
 // The pixels as a PNG file (written to a part file and renamed); replaces one that
 // is there.
-bool surface_save_png(const struct surface *surface, const char *path, char why[256]);
+bool surface_save_png(const struct surface *surface, const char *path, struct why *why);
 
 #endif

@@ -2,6 +2,7 @@
 // shaped as a whole by SDL_ttf. Measuring adds the runs' widths; rasterising draws
 // them into one buffer around a common baseline and crops it to the ink.
 #include "render/pixel/text.h"
+#include "compute/base/why.h"
 
 #include "compute/base/num.h"
 #include "compute/base/utf8.h"
@@ -55,10 +56,10 @@ struct canvas {
     bool in_cells;
 };
 
-bool text_create(struct text **out, char why[256]) {
+bool text_create(struct text **out, struct why *why) {
     struct text *text = *out = calloc(1, sizeof *text);
     if (!text) {
-        snprintf(why, 256, "out of memory for the texts");
+        why_set(why, "out of memory for the texts");
         return false;
     }
     if (fonts_create(&text->fonts, why))

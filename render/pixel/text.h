@@ -13,6 +13,8 @@
 #ifndef RENDER_PIXEL_TEXT_H
 #define RENDER_PIXEL_TEXT_H
 
+#include "compute/base/why.h"
+
 #include "render/data/cmdlist.h"
 
 enum {
@@ -27,7 +29,7 @@ struct text;
 // Finds the fonts. Without Inter, DejaVu Sans replaces it; without DejaVu, any sans font
 // with Latin letters does; text_note says so. Errors: no such font; `why` names the package
 // to install. Owner: text_destroy.
-bool text_create(struct text **out, char why[256]);
+bool text_create(struct text **out, struct why *why);
 void text_destroy(struct text *text); // NULL is fine
 const char *
 text_note(const struct text *text); // "" or a line for the user: which font replaces which

@@ -2,6 +2,7 @@
 // the screen whole: on X11 from memory that it shares with the server, on Wayland as one
 // texture.
 #include "render/pixel/window.h"
+#include "compute/base/why.h"
 
 #include "compute/base/num.h"
 #include "render/pixel/draw.h"
@@ -38,11 +39,11 @@ static bool has_wayland_socket(void) {
            stat(path, &there) == 0 && S_ISSOCK(there.st_mode);
 }
 
-static bool no_display(char why[256], const char *reason) {
-    snprintf(why, 256,
-             "no display: %.120s; start it in a desktop session, or make a film without one: "
-             "tokendrip record OUT.mp4",
-             reason);
+static bool no_display(struct why *why, const char *reason) {
+    why_set(why,
+            "no display: %.120s; start it in a desktop session, or make a film without one: "
+            "tokendrip record OUT.mp4",
+            reason);
     return false;
 }
 
@@ -64,12 +65,12 @@ static void set_hints(void) {
     SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");            // until asked to keep awake
 }
 
-static bool start_video(struct window *window, char why[256]) {
+static bool start_video(struct window *window, struct why *why) {
     SDL_version version;
     SDL_GetVersion(&version);
     if (SDL_VERSIONNUM(version.major, version.minor, version.patch) < SDL_VERSIONNUM(2, 26, 0)) {
-        snprintf(why, 256, "SDL %d.%d.%d is too old, 2.26 or newer is needed", version.major,
-                 version.minor, version.patch);
+        why_set(why, "SDL %d.%d.%d is too old, 2.26 or newer is needed", version.major,
+                version.minor, version.patch);
         return false;
     }
     const char *asked = SDL_GetHint(SDL_HINT_VIDEODRIVER);
@@ -113,11 +114,11 @@ static int centered(int index) {
     return (int)(SDL_WINDOWPOS_CENTERED_MASK | (unsigned)index);
 }
 
-static bool create_window(struct window *window, const struct window_opts *opts, char why[256]) {
+static bool create_window(struct window *window, const struct window_opts *opts, struct why *why) {
     int displays = SDL_GetNumVideoDisplays();
     if (opts->display < 0 || opts->display > displays) {
-        snprintf(why, 256, "there is no display %d; displays are numbered 1 to %d", opts->display,
-                 displays);
+        why_set(why, "there is no display %d; displays are numbered 1 to %d", opts->display,
+                displays);
         return false;
     }
     int index = opts->display > 0 ? opts->display - 1 : 0;
@@ -132,7 +133,7 @@ static bool create_window(struct window *window, const struct window_opts *opts,
     window->window = SDL_CreateWindow(opts->title ? opts->title : "tokendrip", place, place, width,
                                       height, SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI);
     if (!window->window) {
-        snprintf(why, 256, "can't open a window: %.180s", SDL_GetError());
+        why_set(why, "can't open a window: %.180s", SDL_GetError());
         return false;
     }
     SDL_SetWindowMinimumSize(window->window, WINDOW_MIN_WIDTH_PX, WINDOW_MIN_HEIGHT_PX);
@@ -142,7 +143,7 @@ static bool create_window(struct window *window, const struct window_opts *opts,
 // The hint keeps SDL from pushing a window's pixels through OpenGL, which takes at least
 // three times as long on X11 where the processor does OpenGL; on Wayland there is no
 // other way, so it must not be set.
-static bool check_surface(struct window *window, char why[256]) {
+static bool check_surface(struct window *window, struct why *why) {
     bool is_x11 = strcmp(SDL_GetCurrentVideoDriver(), "x11") == 0;
     if (is_x11)
         SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0");
@@ -151,11 +152,11 @@ static bool check_surface(struct window *window, char why[256]) {
     SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, NULL);
     if (SDL_GetWindowSurface(window->window))
         return true;
-    snprintf(why, 256, "can't draw in the window: %.200s", SDL_GetError());
+    why_set(why, "can't draw in the window: %.200s", SDL_GetError());
     return false;
 }
 
-bool window_has_display(char why[256]) {
+bool window_has_display(struct why *why) {
     struct window probe = {0};
     bool has_display = start_video(&probe, why);
     if (probe.has_video)
@@ -164,10 +165,10 @@ bool window_has_display(char why[256]) {
 }
 
 bool window_open(struct window **out, const struct window_opts *opts, struct text *text,
-                 char why[256]) {
+                 struct why *why) {
     struct window *window = *out = calloc(1, sizeof *window);
     if (!window) {
-        snprintf(why, 256, "out of memory for the window");
+        why_set(why, "out of memory for the window");
         return false;
     }
     if (start_video(window, why) && create_window(window, opts, why) &&

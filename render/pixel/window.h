@@ -5,6 +5,8 @@
 #ifndef RENDER_PIXEL_WINDOW_H
 #define RENDER_PIXEL_WINDOW_H
 
+#include "compute/base/why.h"
+
 #include "render/data/cmdlist.h"
 #include "render/pixel/text.h"
 
@@ -25,12 +27,12 @@ struct window_opts {
 // such display number; an SDL older than 2.26. An SDL driver that shows nothing
 // (dummy, offscreen) is used only when SDL_VIDEODRIVER asks for it.
 bool window_open(struct window **out, const struct window_opts *opts, struct text *text,
-                 char why[256]);
+                 struct why *why);
 void window_close(struct window *window); // NULL is fine
 
 // True if there is a display to open a window on: what window_open tries first, to
 // tell its failures apart. False with the reason.
-bool window_has_display(char why[256]);
+bool window_has_display(struct why *why);
 
 // ---- frames ----
 

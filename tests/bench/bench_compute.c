@@ -38,7 +38,7 @@ static int stages(const struct bench *bench) {
 
 // Nanoseconds of one pass; its stages' ends are left in the bench.
 static int64_t time_pass(struct bench *bench, int count, int first) {
-    char why[WHY_BYTES];
+    struct why why;
     struct backend_pass pass = {.tokens = bench->tokens,
                                 .count = count,
                                 .first_position = first,
@@ -46,8 +46,8 @@ static int64_t time_pass(struct bench *bench, int count, int first) {
                                 .on_mark = note_mark,
                                 .context = bench};
     int64_t start_ns = stopwatch_now_ns();
-    if (!backend_cpu.pass(bench->state, &pass, why)) {
-        fprintf(stderr, "bench_compute: %s\n", why);
+    if (!backend_cpu.pass(bench->state, &pass, &why)) {
+        fprintf(stderr, "bench_compute: %s\n", why.text);
         exit(1);
     }
     int64_t end_ns = stopwatch_now_ns();
@@ -120,7 +120,7 @@ static double step_bytes(const struct model *model, int position) {
            2.0 * h->layers * h->kv_heads * h->head_dim * sizeof(float) * position;
 }
 
-static bool open_state(struct bench *bench, int threads, const char *isa, char *why) {
+static bool open_state(struct bench *bench, int threads, const char *isa, struct why *why) {
     struct backend_opts opts = {.threads = threads, .context = bench->context, .isa = isa};
     return backend_cpu.open(&bench->state, bench->model, &opts, why);
 }
@@ -145,7 +145,7 @@ static void print_lengths(struct bench *bench) {
 
 // Step times of all sets within one stretch of time, and how much slower than the
 // best each is.
-static bool print_sets(struct bench *bench, int threads, char *why) {
+static bool print_sets(struct bench *bench, int threads, struct why *why) {
     struct bench each[SETS];
     int64_t samples_ns[SETS][REPEATS];
     int count = 0;
@@ -171,7 +171,7 @@ static bool print_sets(struct bench *bench, int threads, char *why) {
     return true;
 }
 
-static bool run_bench(const char *path, int threads, char *why) {
+static bool run_bench(const char *path, int threads, struct why *why) {
     static struct bench bench;
     struct model *model;
     if (!model_open(&model, path, why))
@@ -200,11 +200,11 @@ static bool run_bench(const char *path, int threads, char *why) {
 }
 
 int main(int argc, char **argv) {
-    char why[WHY_BYTES] = "out of memory";
+    struct why why = {"out of memory"};
     const char *path = argc > 1 ? argv[1] : TOKENDRIP_SOURCE_DIR "/assets/model/tokendrip.gguf";
     int threads = argc > 2 ? atoi(argv[2]) : 0;
-    if (run_bench(path, threads, why))
+    if (run_bench(path, threads, &why))
         return 0;
-    fprintf(stderr, "bench_compute: %s\n", why);
+    fprintf(stderr, "bench_compute: %s\n", why.text);
     return 1;
 }

@@ -3,6 +3,7 @@
 // (a window is cut to its display). The frame is a full grid like that of a prompt of
 // 40 tokens in 16 layers, its texts, a striped clock, drops and a number that changes
 // with every frame. Figures are printed, never asserted.
+#include "compute/base/why.h"
 #include "render/pixel/draw.h"
 #include "render/pixel/surface.h"
 #include "render/pixel/text.h"
@@ -99,10 +100,10 @@ static void fail(const char *why) {
 static void measure_surface(const char *name, struct text *text, int w, int h) {
     static struct cmdlist list;
     double ms[FRAMES], first_ms = 0;
-    char why[256];
+    struct why why;
     struct surface *surface;
-    if (!surface_create(&surface, w, h, text, why))
-        fail(why);
+    if (!surface_create(&surface, w, h, text, &why))
+        fail(why.text);
     for (int frame = -1; frame < FRAMES; frame++) {
         make_frame(&list, w, h, frame + 1);
         double start = now_ms();
@@ -110,7 +111,7 @@ static void measure_surface(const char *name, struct text *text, int w, int h) {
         *(frame < 0 ? &first_ms : &ms[frame]) = now_ms() - start;
     }
     if (getenv("BENCH_DRAW_PNG"))
-        surface_save_png(surface, getenv("BENCH_DRAW_PNG"), why);
+        surface_save_png(surface, getenv("BENCH_DRAW_PNG"), &why);
     surface_destroy(surface);
     printf(", \"%s\": {\"commands\": %d, \"first_ms\": %.2f, ", name, list.count, first_ms);
     print_times(ms);
@@ -119,10 +120,10 @@ static void measure_surface(const char *name, struct text *text, int w, int h) {
 static void measure_window(const char *name, struct text *text, int w, int h) {
     static struct cmdlist list;
     double ms[FRAMES];
-    char why[256];
+    struct why why;
     struct window *window;
-    if (!window_open(&window, &(struct window_opts){.width = w, .height = h}, text, why))
-        fail(why);
+    if (!window_open(&window, &(struct window_opts){.width = w, .height = h}, text, &why))
+        fail(why.text);
     window_size_px(window, &w, &h);
     for (int frame = -1; frame < FRAMES; frame++) {
         make_frame(&list, w, h, frame + 1);
@@ -137,15 +138,15 @@ static void measure_window(const char *name, struct text *text, int w, int h) {
 }
 
 int main(void) {
-    char why[256];
+    struct why why;
     struct text *text;
     double start = now_ms();
-    if (!text_create(&text, why))
-        fail(why);
+    if (!text_create(&text, &why))
+        fail(why.text);
     printf("{\"bench\": \"draw\", \"text_create_ms\": %.2f", now_ms() - start);
     measure_surface("1080p", text, 1920, 1080);
     measure_surface("4k", text, 3840, 2160);
-    if (window_has_display(why)) {
+    if (window_has_display(&why)) {
         measure_window("1080p", text, 1920, 1080);
         measure_window("4k", text, 3840, 2160);
     }

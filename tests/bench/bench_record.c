@@ -5,6 +5,7 @@
 // alone, both in this run.
 #include "app/picture/scene/scene.h"
 #include "compute/base/stopwatch.h"
+#include "compute/base/why.h"
 #include "compute/file/schedule.h"
 #include "render/film/sink.h"
 #include "render/paint/layout.h"
@@ -39,7 +40,7 @@ static const uint8_t *draw(struct stage *stage, int frame, int *pitch_bytes) {
     return surface_pixels(stage->surface, pitch_bytes);
 }
 
-static bool make_stage(struct stage *stage, char *why) {
+static bool make_stage(struct stage *stage, struct why *why) {
     struct schedule schedule;
     if (!schedule_load(&schedule, TOKENDRIP_SOURCE_DIR "/assets/schedules/module-7.json", why) ||
         !schedule_run(&stage->run, &schedule, RUN_ENGINE, 0, 0, why) ||
@@ -63,7 +64,7 @@ static bool make_stage(struct stage *stage, char *why) {
 
 // Encodes all frames; `frames` NULL: draws each one first.
 static int64_t encode_ns(struct stage *stage, const uint8_t *frames, size_t frame_bytes,
-                         char *why) {
+                         struct why *why) {
     char path[64];
     snprintf(path, sizeof path, "/tmp/bench-record-%d.mp4", (int)getpid());
     struct sink_opts opts = {.width_px = WIDTH_PX,
@@ -91,13 +92,13 @@ static int compare(const void *a, const void *b) {
 }
 
 int main(void) {
-    char why[256] = "";
+    struct why why = {0};
     struct stage *stage = calloc(1, sizeof *stage);
     size_t frame_bytes = (size_t)WIDTH_PX * 4 * HEIGHT_PX;
     uint8_t *frames = malloc(frame_bytes * FRAMES);
     static int64_t draw_ns[FRAMES];
-    if (!stage || !frames || !make_stage(stage, why)) {
-        fprintf(stderr, "bench_record: %s\n", why);
+    if (!stage || !frames || !make_stage(stage, &why)) {
+        fprintf(stderr, "bench_record: %s\n", why.text);
         return 1;
     }
     for (int i = 0; i < FRAMES; i++) {
@@ -110,10 +111,10 @@ int main(void) {
                    pixels + (size_t)y * (size_t)pitch_bytes, (size_t)WIDTH_PX * 4);
     }
     qsort(draw_ns, FRAMES, sizeof draw_ns[0], compare);
-    int64_t alone_ns = encode_ns(stage, frames, frame_bytes, why);
-    int64_t record_ns = encode_ns(stage, NULL, 0, why);
+    int64_t alone_ns = encode_ns(stage, frames, frame_bytes, &why);
+    int64_t record_ns = encode_ns(stage, NULL, 0, &why);
     if (alone_ns < 0 || record_ns < 0) {
-        fprintf(stderr, "bench_record: %s\n", why);
+        fprintf(stderr, "bench_record: %s\n", why.text);
         return 1;
     }
     printf("{\"bench\":\"record\",\"frames\":%d,\"frame_median_ms\":%.2f,\"frame_p99_ms\":%.2f,"

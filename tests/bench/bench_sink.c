@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "compute/base/partfile.h"
+#include "compute/base/why.h"
 #include "render/film/color.h"
 #include "render/film/film.h"
 #include "render/film/sink.h"
@@ -118,22 +119,22 @@ static struct cost time_encoder(AVFrame *kept[KEPT], const char *path, int frame
         .fps_den = 1,
         .threads = 2,
     };
-    char why[256];
+    struct why why;
     struct partfile part;
     struct film *film = NULL;
-    if (!partfile_create(&part, path, (struct partfile_name){"bench", ".mp4"}, why))
+    if (!partfile_create(&part, path, (struct partfile_name){"bench", ".mp4"}, &why))
         return (struct cost){.wall = -1};
     double start = now_ms(), cpu_start = cpu_ms(), copying = 0;
-    bool ok = film_open(&film, &part, &spec, why);
+    bool ok = film_open(&film, &part, &spec, &why);
     for (int n = 0; ok && n < frames; n++) {
         int at = n % (2 * KEPT - 2);
         double copy_start = now_ms();
         AVFrame *frame = film_next(film);
         planes_copy(frame, kept[at < KEPT ? at : 2 * KEPT - 2 - at]);
         copying += now_ms() - copy_start;
-        ok = film_put(film, why);
+        ok = film_put(film, &why);
     }
-    ok = ok && film_finish(film, why);
+    ok = ok && film_finish(film, &why);
     struct cost cost = {.wall = (now_ms() - start - copying) / frames,
                         .cpu = (cpu_ms() - cpu_start - copying) / frames};
     film_destroy(film);
@@ -145,23 +146,23 @@ static struct cost time_encoder(AVFrame *kept[KEPT], const char *path, int frame
 static struct cost time_sink(uint8_t *bgra, const uint8_t *still, const char *path, int frames) {
     const struct sink_opts opts = {
         .width_px = WIDTH, .height_px = HEIGHT, .fps_num = 50, .fps_den = 1, .overwrite = true};
-    char why[256];
+    struct why why;
     struct sink *sink = NULL;
     double start = now_ms(), cpu_start = cpu_ms(), drawing = 0;
-    bool ok = sink_open(&sink, path, &opts, why);
+    bool ok = sink_open(&sink, path, &opts, &why);
     for (int n = 0; ok && n < frames; n++) {
         int at = n % (2 * KEPT - 2);
         double draw_start = now_ms();
         draw_frame(bgra, still, at < KEPT ? at : 2 * KEPT - 2 - at);
         drawing += now_ms() - draw_start;
         const struct sink_frame frame = {.bgra = bgra, .pitch_bytes = PITCH, .index = n};
-        ok = sink_put(sink, &frame, why);
+        ok = sink_put(sink, &frame, &why);
     }
     double close_start = now_ms();
-    if (sink && !sink_close(sink, ok, why))
+    if (sink && !sink_close(sink, ok, &why))
         ok = false;
     if (!ok)
-        fprintf(stderr, "bench_sink: %s\n", why);
+        fprintf(stderr, "bench_sink: %s\n", why.text);
     double end = now_ms();
     struct cost cost = {.wall = (end - start - drawing) / frames,
                         .cpu = (cpu_ms() - cpu_start - drawing) / frames,

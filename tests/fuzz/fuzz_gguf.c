@@ -36,13 +36,13 @@ static void read_tensors(const struct gguf *file) {
 
 static void read_vocabulary(const struct gguf *file) {
     static const char text[] = "a b <s> \xe2\x96\x81\xff";
-    char why[WHY_BYTES];
+    struct why why;
     struct tokenizer *tokenizer;
     int32_t ids[256];
     size_t text_bytes;
-    if (!tokenizer_open(&tokenizer, file, why))
+    if (!tokenizer_open(&tokenizer, file, &why))
         return;
-    int count = tokenizer_encode(tokenizer, ids, 256, text, sizeof text - 1, true, why);
+    int count = tokenizer_encode(tokenizer, ids, 256, text, sizeof text - 1, true, &why);
     for (int i = 0; i < count; i++) {
         const char *token = tokenizer_text(tokenizer, ids[i], &text_bytes);
         if (text_bytes > 0)
@@ -52,9 +52,9 @@ static void read_vocabulary(const struct gguf *file) {
 }
 
 static void read_model(struct gguf *file) {
-    char why[WHY_BYTES];
+    struct why why;
     struct model *model;
-    if (!model_from_gguf(&model, file, "fuzz.gguf", why)) {
+    if (!model_from_gguf(&model, file, "fuzz.gguf", &why)) {
         gguf_close(file);
         return;
     }
@@ -67,10 +67,10 @@ static void read_model(struct gguf *file) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct gguf *file;
-    if (!gguf_parse(&file, "fuzz.gguf", data, bytes, why)) {
-        if (why[0] == '\0' || strchr(why, '\n'))
+    if (!gguf_parse(&file, "fuzz.gguf", data, bytes, &why)) {
+        if (why.text[0] == '\0' || strchr(why.text, '\n'))
             abort();
         return 0;
     }

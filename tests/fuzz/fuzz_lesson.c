@@ -5,6 +5,7 @@
 // than the outermost braces is reached.
 #include "app/lesson/load/load.h"
 #include "app/lesson/words.h"
+#include "compute/base/why.h"
 #include "compute/file/schedule.h"
 #include "tests/app/lesson/small_lesson.h"
 #include "tests/compute/base/text_fault.h"
@@ -33,9 +34,9 @@ static struct run *small_run(enum run_counting counting) {
                                 .prompt_tokens = 3,
                                 .answer_tokens = 3};
     struct run *run = NULL;
-    char why[256];
+    struct why why;
     memcpy(schedule.unit, unit_name, sizeof unit_name);
-    must(schedule_run(&run, &schedule, counting, 0, 0, why));
+    must(schedule_run(&run, &schedule, counting, 0, 0, &why));
     return run;
 }
 
@@ -64,10 +65,10 @@ static void check_words(const struct lesson *lesson, const struct run *run) {
 }
 
 static void check_file(const char *text, size_t bytes) {
-    char why[256];
-    struct lesson *lesson = lesson_parse("fuzz", text, bytes, why);
+    struct why why;
+    struct lesson *lesson = lesson_parse("fuzz", text, bytes, &why);
     if (!lesson) {
-        must(strncmp(why, "fuzz:", 5) == 0 && !strchr(why, '\n'));
+        must(strncmp(why.text, "fuzz:", 5) == 0 && !strchr(why.text, '\n'));
         return;
     }
     for (int counting = RUN_ENGINE; counting <= RUN_CHARGED; counting++) {

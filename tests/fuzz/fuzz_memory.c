@@ -2,6 +2,7 @@
 // the same after it was printed; what is not leaves what was there.
 #include "app/state/actions.h"
 #include "app/window/memory.h"
+#include "compute/base/why.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static void check_ranges(const struct memory *memory) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct memory memory, again;
     unsigned char before[sizeof memory];
-    char why[256];
+    struct why why;
     // All bytes of both, so that they can be compared whole.
     memset(&memory, 0, sizeof memory);
     memset(&again, 0, sizeof again);
@@ -41,9 +42,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     check_ranges(&memory);
     size_t bytes = 0, bytes_again = 0;
-    char *text = memory_print(&memory, &bytes, why);
+    char *text = memory_print(&memory, &bytes, &why);
     must(text && memory_parse(&again, text, bytes));
-    char *text_again = memory_print(&again, &bytes_again, why);
+    char *text_again = memory_print(&again, &bytes_again, &why);
     must(text_again && bytes == bytes_again && memcmp(text, text_again, bytes) == 0);
     free(text_again);
     free(text);

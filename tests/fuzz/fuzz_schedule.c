@@ -1,5 +1,6 @@
 // Fuzz target for schedules: whatever is accepted must give a valid run in both
 // countings, with the figures of the rule. Seeds: assets/schedules/.
+#include "compute/base/why.h"
 #include "compute/file/schedule.h"
 
 #include <stdlib.h>
@@ -17,9 +18,9 @@ static void must(bool holds) {
 
 static void check_run(const struct schedule *schedule, enum run_counting counting) {
     struct run *run = NULL;
-    char why[256];
-    must(schedule_run(&run, schedule, counting, 0, 0, why));
-    must(run_validate(run, why) && run->state == RUN_COMPLETE);
+    struct why why;
+    must(schedule_run(&run, schedule, counting, 0, 0, &why));
+    must(run_validate(run, &why) && run->state == RUN_COMPLETE);
     int64_t prefill = schedule->prefill_fixed + schedule->prefill_per_token * run->prompt_count;
     int64_t steps = run->info.answer_limit - (counting == RUN_ENGINE);
     must(run_prefill_ns(run) == prefill * schedule->unit_ns);
@@ -29,9 +30,9 @@ static void check_run(const struct schedule *schedule, enum run_counting countin
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct schedule schedule;
-    char why[256];
-    if (!schedule_parse(&schedule, "fuzz", (const char *)data, size, why)) {
-        must(!strchr(why, '\n') && !schedule.prompt && !schedule.answer);
+    struct why why;
+    if (!schedule_parse(&schedule, "fuzz", (const char *)data, size, &why)) {
+        must(!strchr(why.text, '\n') && !schedule.prompt && !schedule.answer);
         return 0;
     }
     if (schedule.prompt_tokens + schedule.answer_tokens <= MOST_TOKENS) {

@@ -79,14 +79,14 @@ static bool open_lists(struct tokenizer **out, const struct lists *lists, int sw
     gguf_buffer_u64(&builder.keys, lists->count);
     gguf_buffer_put(&builder.keys, lists->texts.data, lists->texts.bytes);
 
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct gguf *file;
     size_t bytes;
     uint8_t *data = gguf_builder_finish(&builder, &bytes);
-    if (!gguf_parse(&file, "fuzz.gguf", data, bytes, why))
+    if (!gguf_parse(&file, "fuzz.gguf", data, bytes, &why))
         abort();
-    bool ok = tokenizer_open(out, file, why);
-    if (!ok && why[0] == '\0')
+    bool ok = tokenizer_open(out, file, &why);
+    if (!ok && why.text[0] == '\0')
         abort();
     gguf_close(file);
     free(data);
@@ -135,14 +135,14 @@ static void check_text(const struct tokenizer *tokenizer, const int32_t *ids, in
 }
 
 static void encode(const struct tokenizer *tokenizer, const struct input *text, int switches) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     size_t bound = tokenizer_encode_bound(text->bytes);
     int32_t *ids = malloc(bound * sizeof *ids);
     if (!ids)
         abort();
     int count = tokenizer_encode(tokenizer, ids, (int)bound, (const char *)text->data, text->bytes,
-                                 switches & WITH_BEGIN, why);
-    if (count < 0 && (why[0] == '\0' || (switches & WITH_BYTES)))
+                                 switches & WITH_BEGIN, &why);
+    if (count < 0 && (why.text[0] == '\0' || (switches & WITH_BYTES)))
         abort();
     for (int i = 0; i < count; i++) {
         if (ids[i] < 0 || ids[i] >= tokenizer_vocab(tokenizer))

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "compute/base/why.h"
 #include "tests/render/render_fixture.h"
 
 #include <stdio.h>
@@ -14,10 +15,10 @@ struct text *text;
 
 int open_text(void **state) {
     (void)state;
-    char why[256];
-    if (text_create(&text, why))
+    struct why why;
+    if (text_create(&text, &why))
         return 0;
-    print_error("%s\n", why);
+    print_error("%s\n", why.text);
     return -1;
 }
 

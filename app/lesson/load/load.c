@@ -12,7 +12,7 @@
 
 enum { LESSON_MAX_BYTES = 1 << 19 }; // of a file
 
-bool lesson_load(struct lesson **out, const char *path, char why[256]) {
+bool lesson_load(struct lesson **out, const char *path, struct why *why) {
     char *text = NULL;
     size_t bytes = 0;
     *out = NULL;
@@ -66,7 +66,7 @@ static bool is_language(const char *text) {
     return length > 0 && length < 16 && strspn(text, plain) == length;
 }
 
-bool lesson_load_named(struct lesson **out, const char *language, char why[256]) {
+bool lesson_load_named(struct lesson **out, const char *language, struct why *why) {
     char path[ASSETS_PATH_BYTES], name[64], first[ASSETS_PATH_BYTES], languages[120];
     *out = NULL;
     if (strcmp(language, "en") == 0)

@@ -31,7 +31,7 @@ enum { PATH_DEPTH = 8, KEY_BYTES = 24, LIST_BYTES = 128 };
 struct reader {
     struct lesson *lesson;
     const char *name; // of the file
-    char *why;
+    struct why *why;
     // The path to the value being read, with where it ends at each depth. The deepest
     // has six parts: a case of a text of a step.
     int depth;
@@ -456,7 +456,7 @@ static bool read_lesson(struct reader *reader, json_t *json) {
            read_words(reader, json) && read_array(reader, json, &chapters, out);
 }
 
-struct lesson *lesson_parse(const char *name, const char *json, size_t bytes, char why[256]) {
+struct lesson *lesson_parse(const char *name, const char *json, size_t bytes, struct why *why) {
     struct lesson *lesson = calloc(1, sizeof *lesson);
     struct reader reader = {.lesson = lesson, .name = name, .why = why};
     if (!lesson)

@@ -10,6 +10,7 @@
 #include "app/command/describe.h"
 #include "app/lesson/load/load.h"
 #include "app/runs/source.h"
+#include "compute/base/why.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +19,9 @@ static struct run *source_of(const char *schedule, enum counting_choice counting
     struct run_request request = {
         .schedule = schedule, .clock = CLOCK_LESSON, .counting = counting};
     struct run *run = NULL;
-    char why[256];
-    if (!source_run(&run, NULL, &request, NULL, why))
-        fail_msg("%s", why);
+    struct why why;
+    if (!source_run(&run, NULL, &request, NULL, &why))
+        fail_msg("%s", why.text);
     return run;
 }
 
@@ -53,9 +54,9 @@ static char *text_of_step(const struct lesson *words, const struct run *run, int
 
 static struct lesson *words(const char *language) {
     struct lesson *lesson = NULL;
-    char why[256] = "";
-    if (!lesson_load_named(&lesson, language, why))
-        fail_msg("%s", why);
+    struct why why = {0};
+    if (!lesson_load_named(&lesson, language, &why))
+        fail_msg("%s", why.text);
     return lesson;
 }
 
@@ -151,20 +152,20 @@ static void stage_0_has_the_lessons_totals(void **state) {
 static struct run *measured(const char *answer, size_t bytes) {
     struct run_info info = {.origin = RUN_MEASURED, .unit_ns = 1, .layers = 2, .heads = 1};
     struct run *run = NULL;
-    char why[256];
+    struct why why;
     info.kv_heads = 1;
     info.head_dim = 64;
     info.kv_value_bytes = 2;
     info.prompt_tokens = 1;
     info.answer_limit = 1;
     snprintf(info.device, sizeof info.device, "cpu");
-    assert_true(run_create(&run, &info, 1, why));
-    assert_true(run_add_prompt_token(run, 1, "<s>", 3, true, why));
+    assert_true(run_create(&run, &info, 1, &why));
+    assert_true(run_add_prompt_token(run, 1, "<s>", 3, true, &why));
     struct run_pass pass = {.phase = RUN_PREFILL, .column_count = 1};
-    assert_true(run_begin_pass(run, &pass, why));
-    assert_true(run_add_answer_token(run, 2, answer, bytes, false, why));
+    assert_true(run_begin_pass(run, &pass, &why));
+    assert_true(run_add_answer_token(run, 2, answer, bytes, false, &why));
     for (int i = 1; i <= 4; i++)
-        assert_true(run_add_mark(run, i * 500000, why));
+        assert_true(run_add_mark(run, i * 500000, &why));
     run_close(run, RUN_COMPLETE);
     return run;
 }

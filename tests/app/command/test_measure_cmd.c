@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "app/command/measure.h"
+#include "compute/base/why.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -28,13 +29,13 @@ static void add_pass(struct run *run, int first, int columns, int64_t start_ns, 
                             .yields = run->answer_count,
                             .start_ns = start_ns};
     static const char *const words[] = {" Yes", " it", "\xE2\x80", "\x99", "s here", "</s>"};
-    char why[256];
+    struct why why;
     int word = run->answer_count;
-    assert_true(run_begin_pass(run, &pass, why));
+    assert_true(run_begin_pass(run, &pass, &why));
     assert_true(
-        run_add_answer_token(run, 10 + word, words[word], strlen(words[word]), word == 5, why));
+        run_add_answer_token(run, 10 + word, words[word], strlen(words[word]), word == 5, &why));
     for (int mark = 1; mark <= 4; mark++)
-        assert_true(run_add_mark(run, start_ns + mark * step_ns, why));
+        assert_true(run_add_mark(run, start_ns + mark * step_ns, &why));
 }
 
 // Two prompt tokens, `answers` answer tokens of the words above.
@@ -56,10 +57,10 @@ static struct run *make_run(int answers) {
                             .prompt_tokens = 2,
                             .answer_limit = 6};
     struct run *run = NULL;
-    char why[256];
-    assert_true(run_create(&run, &info, 1, why));
-    assert_true(run_add_prompt_token(run, 1, "<s>", 3, true, why));
-    assert_true(run_add_prompt_token(run, 2, " Is", 3, false, why));
+    struct why why;
+    assert_true(run_create(&run, &info, 1, &why));
+    assert_true(run_add_prompt_token(run, 1, "<s>", 3, true, &why));
+    assert_true(run_add_prompt_token(run, 2, " Is", 3, false, &why));
     add_pass(run, 0, 2, 0, 1000000);
     for (int i = 1; i < answers; i++)
         add_pass(run, 1 + i, 1, 4000000 + (i - 1) * 2000000, 500000);
@@ -513,11 +514,11 @@ static void the_answer_alone_reads_as_a_sentence(void **state) {
 static void a_file_that_cannot_be_written_is_refused_before_anything_is_measured(void **state) {
     (void)state;
     struct options options = {.json_path = "/nonexistent-folder/a.json", .is_quiet = true};
-    char why[256] = "";
+    struct why why = {0};
     // There is no model to open either: its complaint would come later.
     setenv("TOKENDRIP_ASSETS", "/nonexistent-folder", 1);
-    assert_int_equal(measure_command(&options, why), EXIT_FAILED);
-    assert_non_null(strstr(why, "there is no folder"));
+    assert_int_equal(measure_command(&options, &why), EXIT_FAILED);
+    assert_non_null(strstr(why.text, "there is no folder"));
 }
 
 int main(void) {

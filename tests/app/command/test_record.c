@@ -10,6 +10,7 @@
 #include "app/command/record.h"
 #include "app/picture/frame.h"
 #include "app/runs/labwork.h"
+#include "compute/base/why.h"
 #include "render/pixel/surface.h"
 
 #include <stdlib.h>
@@ -30,18 +31,18 @@ static struct options options_for(const char *operand) {
 static struct run *lesson(void) {
     struct options options = options_for("x.mp4");
     struct run *run = NULL;
-    char why[256];
-    if (!source_run(&run, NULL, &options.request, NULL, why))
-        fail_msg("%s", why);
+    struct why why;
+    if (!source_run(&run, NULL, &options.request, NULL, &why))
+        fail_msg("%s", why.text);
     return run;
 }
 
 static struct record_plan plan_of(const struct options *options, const struct run *run) {
     struct record_plan plan;
-    char why[256];
-    assert_true(record_plan_picture(&plan, options, why));
-    if (!record_plan_moments(&plan, options, run, why))
-        fail_msg("%s", why);
+    struct why why;
+    assert_true(record_plan_picture(&plan, options, &why));
+    if (!record_plan_moments(&plan, options, run, &why))
+        fail_msg("%s", why.text);
     return plan;
 }
 
@@ -61,8 +62,8 @@ static void a_film_is_full_hd_at_60_and_a_gif_is_smaller(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct options options = options_for(cases[i].operand);
         struct record_plan plan;
-        char why[256];
-        assert_true(record_plan_picture(&plan, &options, why));
+        struct why why;
+        assert_true(record_plan_picture(&plan, &options, &why));
         assert_int_equal(plan.kind, cases[i].kind);
         assert_int_equal(plan.width_px, cases[i].width);
         assert_int_equal(plan.height_px, cases[i].height);
@@ -71,7 +72,7 @@ static void a_film_is_full_hd_at_60_and_a_gif_is_smaller(void **state) {
         options.height_px = 768;
         options.fps_num = 30000;
         options.fps_den = 1001;
-        assert_true(record_plan_picture(&plan, &options, why));
+        assert_true(record_plan_picture(&plan, &options, &why));
         assert_int_equal(plan.width_px, 1024);
         assert_int_equal(plan.height_px, 768);
         assert_int_equal(plan.fps_den, 1001);
@@ -82,15 +83,15 @@ static void a_picture_too_small_for_its_text_is_refused(void **state) {
     (void)state;
     struct options options = options_for("a.mp4");
     struct record_plan plan;
-    char why[256];
+    struct why why;
     options.width_px = 638;
     options.height_px = 480;
-    assert_false(record_plan_picture(&plan, &options, why));
-    assert_non_null(strstr(why, "640x480"));
+    assert_false(record_plan_picture(&plan, &options, &why));
+    assert_non_null(strstr(why.text, "640x480"));
     options.width_px = 640;
-    assert_true(record_plan_picture(&plan, &options, why));
+    assert_true(record_plan_picture(&plan, &options, &why));
     options.height_px = 478;
-    assert_false(record_plan_picture(&plan, &options, why));
+    assert_false(record_plan_picture(&plan, &options, &why));
 }
 
 static void a_film_waits_a_second_plays_and_holds_two_seconds(void **state) {
@@ -140,12 +141,12 @@ static void a_start_past_the_end_is_refused_with_the_films_length(void **state) 
     struct run *run = lesson();
     struct options options = options_for("a.mp4");
     struct record_plan plan;
-    char why[256];
+    struct why why;
     options.rate = (struct playhead_rate){1, 100};
     options.from_ns = INT64_C(27700000001);
-    assert_true(record_plan_picture(&plan, &options, why));
-    assert_false(record_plan_moments(&plan, &options, run, why));
-    assert_non_null(strstr(why, "27.7 s"));
+    assert_true(record_plan_picture(&plan, &options, &why));
+    assert_false(record_plan_moments(&plan, &options, run, &why));
+    assert_non_null(strstr(why.text, "27.7 s"));
     run_destroy(run);
 }
 
@@ -189,12 +190,12 @@ static void stills_are_one_an_event_or_those_within_the_cut(void **state) {
     plan = plan_of(&options, run);
     assert_int_equal(plan.first_event, 1);
     assert_int_equal(plan.frame_count, 2);
-    char why[256];
+    struct why why;
     options.from_ns = INT64_C(8300000000);
     options.to_ns = INT64_C(8400000000);
-    assert_true(record_plan_picture(&plan, &options, why));
-    assert_false(record_plan_moments(&plan, &options, run, why));
-    assert_non_null(strstr(why, "no event"));
+    assert_true(record_plan_picture(&plan, &options, &why));
+    assert_false(record_plan_moments(&plan, &options, run, &why));
+    assert_non_null(strstr(why.text, "no event"));
     run_destroy(run);
 }
 
@@ -230,19 +231,20 @@ static void a_failed_recording_leaves_nothing_behind(void **state) {
     char folder[] = "/tmp/tokendrip-record-XXXXXX";
     (void)state;
     assert_non_null(mkdtemp(folder));
-    char path[64], why[256];
+    char path[64];
+    struct why why;
     snprintf(path, sizeof path, "%s/out.y4m", folder);
     struct options options = options_for(path);
     options.is_quiet = true;
     options.width_px = 640;
     options.height_px = 480;
     options.request.schedule = "no-such-schedule";
-    assert_int_equal(record_command(&options, why), EXIT_FAILED);
-    assert_non_null(strstr(why, "no-such-schedule"));
+    assert_int_equal(record_command(&options, &why), EXIT_FAILED);
+    assert_non_null(strstr(why.text, "no-such-schedule"));
     options.request.schedule = "module-7";
     options.from_ns = INT64_C(80000000000000);
-    assert_int_equal(record_command(&options, why), EXIT_FAILED);
-    assert_non_null(strstr(why, "--from lies past the end"));
+    assert_int_equal(record_command(&options, &why), EXIT_FAILED);
+    assert_non_null(strstr(why.text, "--from lies past the end"));
     // Removes only an empty folder.
     assert_int_equal(rmdir(folder), 0);
 }
@@ -260,8 +262,8 @@ static const char *save_lab(const char *path, const struct options *options, boo
     struct run *run = NULL;
     struct text *text = NULL;
     struct surface *surface = NULL;
-    char why[256];
-    assert_true(source_replay(&run, &extras, options->request.run_path, why));
+    struct why why;
+    assert_true(source_replay(&run, &extras, options->request.run_path, &why));
     run->info.answer_limit = run->answer_count;
     labwork_take(&work, &extras);
     struct record_plan plan = plan_of(options, run);
@@ -275,12 +277,12 @@ static const char *save_lab(const char *path, const struct options *options, boo
     at.can_move = true;
     at.longest_prompt = work.longest;
     at.longest_answer = SOURCE_ANSWER_LIMIT;
-    assert_true(text_create(&text, why));
-    assert_true(surface_create(&surface, plan.width_px, plan.height_px, text, why));
+    assert_true(text_create(&text, &why));
+    assert_true(surface_create(&surface, plan.width_px, plan.height_px, text, &why));
     struct frame_target target = {plan.width_px, plan.height_px, true, text};
     frame_compose(&frame, &at, &stage, &target);
     surface_draw(surface, &frame.scene);
-    assert_true(surface_save_png(surface, path, why));
+    assert_true(surface_save_png(surface, path, &why));
     surface_destroy(surface);
     text_destroy(text);
     run_destroy(run);
@@ -303,7 +305,8 @@ static bool are_equal_files(const char *a_path, const char *b_path) {
 
 static void a_still_of_a_saved_run_is_the_windows_picture_and_says_from_a_file(void **state) {
     (void)state;
-    char folder[] = "/tmp/tokendrip-record-XXXXXX", still[64], here[64], file[64], why[256];
+    char folder[] = "/tmp/tokendrip-record-XXXXXX", still[64], here[64], file[64];
+    struct why why;
     assert_non_null(mkdtemp(folder));
     snprintf(still, sizeof still, "%s/still.png", folder);
     snprintf(here, sizeof here, "%s/here.png", folder);
@@ -315,7 +318,7 @@ static void a_still_of_a_saved_run_is_the_windows_picture_and_says_from_a_file(v
     options.is_quiet = true;
     options.width_px = 1280;
     options.height_px = 720;
-    assert_int_equal(record_command(&options, why), EXIT_OK);
+    assert_int_equal(record_command(&options, &why), EXIT_OK);
     assert_string_equal(save_lab(here, &options, true), "measured here");
     assert_string_equal(save_lab(file, &options, false), "measured, from a file");
     assert_true(are_equal_files(still, file));

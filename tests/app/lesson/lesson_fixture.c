@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "compute/base/why.h"
 #include "tests/app/lesson/lesson_fixture.h"
 
 #include "compute/file/schedule.h"
@@ -14,24 +15,26 @@
 #include <string.h>
 
 struct lesson *lesson_in(const char *language) {
-    char path[512], why[256];
+    char path[512];
+    struct why why;
     bool is_first = strcmp(language, "en") == 0;
     struct lesson *lesson = NULL;
     snprintf(path, sizeof path, "%s/assets/lessons/two-stages%s%s.json", TOKENDRIP_SOURCE_DIR,
              is_first ? "" : ".", is_first ? "" : language);
-    if (!lesson_load(&lesson, path, why))
-        fail_msg("%s", why);
+    if (!lesson_load(&lesson, path, &why))
+        fail_msg("%s", why.text);
     return lesson;
 }
 
 struct run *lesson_run(const char *name, enum run_counting counting, int prompt, int answers) {
-    char path[512], why[256];
+    char path[512];
+    struct why why;
     struct schedule schedule;
     struct run *run = NULL;
     snprintf(path, sizeof path, "%s/assets/schedules/%s.json", TOKENDRIP_SOURCE_DIR, name);
-    if (!schedule_load(&schedule, path, why) ||
-        !schedule_run(&run, &schedule, counting, prompt, answers, why))
-        fail_msg("%s", why);
+    if (!schedule_load(&schedule, path, &why) ||
+        !schedule_run(&run, &schedule, counting, prompt, answers, &why))
+        fail_msg("%s", why.text);
     schedule_clear(&schedule);
     return run;
 }

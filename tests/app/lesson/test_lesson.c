@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "app/lesson/words.h"
+#include "compute/base/why.h"
 #include "tests/app/lesson/lesson_fixture.h"
 #include "tests/compute/base/text_fault.h"
 #include "tests/compute/run/random_run.h"
@@ -382,10 +383,10 @@ static void an_unknown_language_names_those_there_are(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct lesson *lesson = NULL;
-        char why[256];
-        assert_false(lesson_load_named(&lesson, wrong[i], why));
+        struct why why;
+        assert_false(lesson_load_named(&lesson, wrong[i], &why));
         assert_null(lesson);
-        expect_in(why, "choose one of en, de");
+        expect_in(why.text, "choose one of en, de");
     }
 }
 

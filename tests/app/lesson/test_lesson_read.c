@@ -10,6 +10,7 @@
 #include "app/lesson/load/load.h"
 #include "app/lesson/parts.h"
 #include "app/lesson/text.h"
+#include "compute/base/why.h"
 #include "tests/app/lesson/small_lesson.h"
 #include "tests/compute/base/text_fault.h"
 #include "tests/compute/run/random_run.h"
@@ -34,7 +35,7 @@ static char *replaced(const char *text, const char *after, const char *from, con
 
 // Owner: the caller, lesson_destroy; NULL with `why`. A copy of exact size, so that a
 // sanitizer sees a byte too far.
-static struct lesson *load_bytes(const char *text, size_t bytes, char why[256]) {
+static struct lesson *load_bytes(const char *text, size_t bytes, struct why *why) {
     char *exact = malloc(bytes + !bytes);
     memcpy(exact, text, bytes);
     struct lesson *lesson = lesson_parse("folder/small.json", exact, bytes, why);
@@ -44,11 +45,11 @@ static struct lesson *load_bytes(const char *text, size_t bytes, char why[256]) 
 
 static void the_small_lesson_loads(void **state) {
     (void)state;
-    char why[256] = "";
+    struct why why = {0};
     char *text = small_lesson();
-    struct lesson *lesson = load_bytes(text, strlen(text), why);
+    struct lesson *lesson = load_bytes(text, strlen(text), &why);
     if (!lesson)
-        fail_msg("%s", why);
+        fail_msg("%s", why.text);
     assert_int_equal(lesson_chapters(lesson), 2);
     assert_string_equal(lesson_chapter_title(lesson, 1), "two");
     assert_string_equal(lesson_word(lesson, "heading.what"), "x0");
@@ -74,15 +75,15 @@ struct mistake {
 
 static void check_mistake(const char *whole, const struct mistake *mistake) {
     static const char file[] = "folder/small.json: ";
-    char why[256] = "";
+    struct why why = {0};
     char *text = replaced(whole, mistake->after, mistake->from, mistake->to);
-    struct lesson *lesson = load_bytes(text, strlen(text), why);
+    struct lesson *lesson = load_bytes(text, strlen(text), &why);
     if (lesson)
         fail_msg("\"%s\" passed", mistake->to);
     size_t length = strlen(file);
-    if (strncmp(why, file, length) != 0 || strchr(why, '\n') ||
-        strncmp(why + length, mistake->reason, strlen(mistake->reason)) != 0)
-        fail_msg("%s\ndoes not begin with %s%s", why, file, mistake->reason);
+    if (strncmp(why.text, file, length) != 0 || strchr(why.text, '\n') ||
+        strncmp(why.text + length, mistake->reason, strlen(mistake->reason)) != 0)
+        fail_msg("%s\ndoes not begin with %s%s", why.text, file, mistake->reason);
     free(text);
 }
 
@@ -214,7 +215,8 @@ static void too_many_are_refused(void **state) {
     (void)state;
     char *whole = small_lesson();
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-        char *items = NULL, why[256];
+        char *items = NULL;
+        struct why why;
         size_t bytes = 0;
         FILE *out = open_memstream(&items, &bytes);
         fprintf(out, "%s", lists[i].after);
@@ -222,9 +224,9 @@ static void too_many_are_refused(void **state) {
             fprintf(out, lists[i].item, k);
         fclose(out);
         char *text = replaced(whole, NULL, lists[i].after, items);
-        assert_null(load_bytes(text, strlen(text), why));
-        if (!strstr(why, lists[i].reason))
-            fail_msg("%s, expected %s", why, lists[i].reason);
+        assert_null(load_bytes(text, strlen(text), &why));
+        if (!strstr(why.text, lists[i].reason))
+            fail_msg("%s, expected %s", why.text, lists[i].reason);
         free(text);
         free(items);
     }
@@ -243,30 +245,32 @@ static void what_is_no_json_or_no_utf8_is_refused_by_line(void **state) {
         {"}\n  ]\n}\n", "}\n  ]\n}\n{}", "end of file expected"},
     };
     (void)state;
-    char *whole = small_lesson(), why[256];
+    char *whole = small_lesson();
+    struct why why;
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
         char *text = replaced(whole, NULL, faults[i].from, faults[i].to);
-        assert_null(load_bytes(text, strlen(text), why));
-        if (!strstr(why, "not valid JSON") || !strstr(why, faults[i].reason))
-            fail_msg("%s, expected %s", why, faults[i].reason);
+        assert_null(load_bytes(text, strlen(text), &why));
+        if (!strstr(why.text, "not valid JSON") || !strstr(why.text, faults[i].reason))
+            fail_msg("%s, expected %s", why.text, faults[i].reason);
         free(text);
     }
-    assert_null(load_bytes("[]", 2, why));
-    assert_string_equal(why, "folder/small.json: must be a lesson: write {...}");
+    assert_null(load_bytes("[]", 2, &why));
+    assert_string_equal(why.text, "folder/small.json: must be a lesson: write {...}");
     free(whole);
 }
 
 static void a_lesson_cut_anywhere_is_refused(void **state) {
     (void)state;
-    char *whole = small_lesson(), why[256];
+    char *whole = small_lesson();
+    struct why why;
     size_t bytes = strlen(whole);
     while (whole[bytes - 1] != '}')
         bytes--;
     for (size_t cut = 0; cut < bytes; cut++) {
-        why[0] = '\0';
-        assert_null(load_bytes(whole, cut, why));
-        assert_non_null(strstr(why, "small.json:"));
-        assert_null(strchr(why, '\n'));
+        why.text[0] = '\0';
+        assert_null(load_bytes(whole, cut, &why));
+        assert_non_null(strstr(why.text, "small.json:"));
+        assert_null(strchr(why.text, '\n'));
     }
     free(whole);
 }
@@ -277,7 +281,8 @@ static void a_lesson_changed_anywhere_is_refused_or_harmless(void **state) {
     static const struct random_run_limits limits = {
         .max_prompt = 9, .max_answers = 4, .max_layers = 3};
     (void)state;
-    char *whole = small_lesson(), why[256];
+    char *whole = small_lesson();
+    struct why why;
     size_t bytes = strlen(whole);
     uint64_t dice = 7;
     struct run *run = random_run(3, &limits);
@@ -285,9 +290,9 @@ static void a_lesson_changed_anywhere_is_refused_or_harmless(void **state) {
         size_t at = (size_t)random_between(&dice, 0, (int64_t)bytes - 1);
         char before = whole[at];
         whole[at] = signs[random_between(&dice, 0, sizeof signs - 2)];
-        struct lesson *lesson = load_bytes(whole, bytes, why);
+        struct lesson *lesson = load_bytes(whole, bytes, &why);
         if (!lesson) {
-            assert_true(strstr(why, "small.json:") && !strchr(why, '\n'));
+            assert_true(strstr(why.text, "small.json:") && !strchr(why.text, '\n'));
         } else {
             struct lesson_page page;
             struct lesson_place place = {0, 0};
@@ -304,23 +309,24 @@ static void a_lesson_changed_anywhere_is_refused_or_harmless(void **state) {
 
 static void files_that_are_not_there_or_too_large_are_named(void **state) {
     (void)state;
-    char folder[] = "/tmp/tokendrip-lesson-XXXXXX", path[64], why[256];
+    char folder[] = "/tmp/tokendrip-lesson-XXXXXX", path[64];
+    struct why why;
     struct lesson *lesson = NULL;
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/large.json", folder);
-    assert_false(lesson_load(&lesson, path, why));
-    assert_non_null(strstr(why, "large.json: cannot be opened"));
+    assert_false(lesson_load(&lesson, path, &why));
+    assert_non_null(strstr(why.text, "large.json: cannot be opened"));
     FILE *file = fopen(path, "w");
     assert_int_equal(ftruncate(fileno(file), (1 << 19) + 1), 0);
     fclose(file);
-    assert_false(lesson_load(&lesson, path, why));
-    assert_non_null(strstr(why, "large.json: larger than the 512 KiB"));
+    assert_false(lesson_load(&lesson, path, &why));
+    assert_non_null(strstr(why.text, "large.json: larger than the 512 KiB"));
     assert_null(lesson);
     file = fopen(path, "w");
     char *whole = small_lesson();
     fputs(whole, file);
     fclose(file);
-    assert_true(lesson_load(&lesson, path, why));
+    assert_true(lesson_load(&lesson, path, &why));
     lesson_destroy(lesson);
     free(whole);
     assert_int_equal(unlink(path), 0);
@@ -391,11 +397,12 @@ static void the_schema_has_the_names_that_the_reader_knows(void **state) {
     };
     (void)state;
     json_t *schema = read_schema();
-    char *whole = small_lesson(), why[256], names[256] = "";
+    char *whole = small_lesson(), names[256] = "";
+    struct why why;
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         char *text = replaced(whole, lists[i].after, lists[i].from, lists[i].to);
-        assert_null(load_bytes(text, strlen(text), why));
-        const char *list = strstr(why, lists[i].before);
+        assert_null(load_bytes(text, strlen(text), &why));
+        const char *list = strstr(why.text, lists[i].before);
         assert_non_null(list);
         join(names, at_path(schema, lists[i].path), lists[i].between);
         assert_string_equal(list + strlen(lists[i].before), names);
@@ -442,16 +449,17 @@ static void the_schema_has_the_room_that_the_reader_gives(void **state) {
     };
     (void)state;
     json_t *schema = read_schema();
-    char *whole = small_lesson(), why[256], room[40];
+    char *whole = small_lesson(), room[40];
+    struct why why;
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         assert_int_equal(json_integer_value(at_path(schema, counts[i].path)), counts[i].most);
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         char *text = replaced(whole, lengths[i].after, lengths[i].text, long_text());
-        assert_null(load_bytes(text, strlen(text), why));
+        assert_null(load_bytes(text, strlen(text), &why));
         snprintf(room, sizeof room,
                  "there is room for %d:", most_chars(at_path(schema, lengths[i].path)));
-        if (!strstr(why, room))
-            fail_msg("%s, but the schema: %s", why, room);
+        if (!strstr(why.text, room))
+            fail_msg("%s, but the schema: %s", why.text, room);
         free(text);
     }
     free(whole);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "app/picture/frame.h"
+#include "compute/base/why.h"
 #include "compute/run/recount.h"
 #include "render/paint/wrap.h"
 #include "tests/app/picture/panel_fixture.h"
@@ -34,9 +35,9 @@ struct meeting {
 
 static int open_bench(void **state) {
     (void)state;
-    char why[256];
+    struct why why;
     frame = calloc(1, sizeof *frame);
-    if (!frame || !text_create(&text, why)) {
+    if (!frame || !text_create(&text, &why)) {
         print_error("no frame or no fonts\n");
         return -1;
     }
@@ -256,9 +257,9 @@ static void check_stage_0(struct tally *tally) {
 static void check_measured(struct tally *tally) {
     static const struct measured shorter = {40, 9, 21000000, 11000000, 4587520};
     struct run *run = bundled_run(), *before = measured_run(&shorter), *charged = NULL;
-    char why[256];
+    struct why why;
     walk_all(tally, "measured", run, before);
-    assert_true(run_recount(&charged, run, RUN_CHARGED, why));
+    assert_true(run_recount(&charged, run, RUN_CHARGED, &why));
     walk_all(tally, "modelled", charged, before);
     run_destroy(charged);
     run_destroy(before);

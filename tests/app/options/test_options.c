@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "app/options/options.h"
+#include "compute/base/why.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 enum { MAX_ARGS = 12 };
 
 // Parses "record out.mp4 --fps 60": words parted by one space.
-static bool parse_line(struct options *out, char why[256], const char *line) {
+static bool parse_line(struct options *out, struct why *why, const char *line) {
     // The options point into the words, so they stay until the next call.
     static char words[512];
     char *argv[MAX_ARGS + 1] = {(char *)"tokendrip"};
@@ -24,12 +25,12 @@ static bool parse_line(struct options *out, char why[256], const char *line) {
     snprintf(words, sizeof words, "%s", line);
     for (char *word = strtok(words, " "); word && argc < MAX_ARGS; word = strtok(NULL, " "))
         argv[argc++] = word;
-    why[0] = '\0';
+    why->text[0] = '\0';
     return options_parse(out, argc, argv, why);
 }
 
 // A command that takes the row, with what else it needs; `value` may hold spaces.
-static bool parse_row(struct options *out, char why[256], const struct option_row *row,
+static bool parse_row(struct options *out, struct why *why, const struct option_row *row,
                       const char *value, bool separate) {
     static char joined[256], dashed[64];
     char *argv[MAX_ARGS] = {(char *)"tokendrip"};
@@ -45,26 +46,26 @@ static bool parse_row(struct options *out, char why[256], const struct option_ro
     argv[argc++] = value && !separate ? joined : dashed;
     if (value && separate)
         argv[argc++] = (char *)(uintptr_t)value;
-    why[0] = '\0';
+    why->text[0] = '\0';
     return options_parse(out, argc, argv, why);
 }
 
 static void assert_refused(const struct option_row *row, const char *value, const char *hint) {
     struct options options;
-    char why[256];
-    if (parse_row(&options, why, row, value, false))
+    struct why why;
+    if (parse_row(&options, &why, row, value, false))
         fail_msg("--%s=%s was taken", row->name, value);
-    if (!strstr(why, row->name) || !strstr(why, hint) || strchr(why, '\n'))
-        fail_msg("--%s=%s: \"%s\" does not say %s", row->name, value, why, hint);
+    if (!strstr(why.text, row->name) || !strstr(why.text, hint) || strchr(why.text, '\n'))
+        fail_msg("--%s=%s: \"%s\" does not say %s", row->name, value, why.text, hint);
 }
 
 static void assert_taken(struct options *out, const struct option_row *row, const char *value) {
-    char why[256];
-    if (!parse_row(out, why, row, value, false))
-        fail_msg("--%s=%s was refused: %s", row->name, value, why);
+    struct why why;
+    if (!parse_row(out, &why, row, value, false))
+        fail_msg("--%s=%s was refused: %s", row->name, value, why.text);
     struct options separate;
-    if (!parse_row(&separate, why, row, value, true))
-        fail_msg("--%s %s was refused: %s", row->name, value, why);
+    if (!parse_row(&separate, &why, row, value, true))
+        fail_msg("--%s %s was refused: %s", row->name, value, why.text);
 }
 
 static const void *field(const struct options *options, const struct option_row *row) {
@@ -251,13 +252,13 @@ static void check_text(const struct option_row *row) {
 
 static void check_flag(const struct option_row *row) {
     struct options options;
-    char why[256];
-    assert_true(parse_row(&options, why, row, NULL, true));
+    struct why why;
+    assert_true(parse_row(&options, &why, row, NULL, true));
     assert_int_equal(*(const bool *)field(&options, row), true);
-    assert_false(parse_row(&options, why, row, "yes", false));
-    assert_non_null(strstr(why, "takes no value"));
+    assert_false(parse_row(&options, &why, row, "yes", false));
+    assert_non_null(strstr(why.text, "takes no value"));
     // Without it, the other way round.
-    assert_true(parse_line(&options, why, ""));
+    assert_true(parse_line(&options, &why, ""));
     assert_int_equal(*(const bool *)field(&options, row), false);
 }
 
@@ -281,16 +282,17 @@ static void a_row_without_its_value_is_refused(void **state) {
     const struct option_row *rows = options_table.rows;
     int count = options_table.row_count;
     struct options options;
-    char why[256], line[128];
+    struct why why;
+    char line[128];
     for (int i = 0; i < count; i++) {
         if (rows[i].type == OPTION_FLAG)
             continue;
-        assert_false(parse_row(&options, why, &rows[i], NULL, true));
-        assert_non_null(strstr(why, "needs a value"));
+        assert_false(parse_row(&options, &why, &rows[i], NULL, true));
+        assert_non_null(strstr(why.text, "needs a value"));
         // An option that follows is not its value.
         snprintf(line, sizeof line, "record x.mp4 --%s --theme dark", rows[i].name);
-        assert_false(parse_line(&options, why, line));
-        assert_non_null(strstr(why, "needs a value before --theme"));
+        assert_false(parse_line(&options, &why, line));
+        assert_non_null(strstr(why.text, "needs a value before --theme"));
     }
 }
 
@@ -306,7 +308,8 @@ static void a_row_is_refused_by_commands_that_do_not_take_it(void **state) {
     for (int i = 0; i < count; i++) {
         for (int command = COMMAND_PLAY; command <= COMMAND_INSPECT; command++) {
             struct options options;
-            char why[256], line[128], value[32], says[64];
+            struct why why;
+            char line[128], value[32], says[64];
             const char *some = rows[i].choices   ? rows[i].choices[0]
                                : rows[i].accepts ? "cpu"
                                                  : values[rows[i].type];
@@ -314,13 +317,13 @@ static void a_row_is_refused_by_commands_that_do_not_take_it(void **state) {
             snprintf(line, sizeof line, "%s --%s%s%s", options_table.commands[command].name,
                      rows[i].name, value,
                      command == COMMAND_RECORD || command == COMMAND_INSPECT ? " out.mp4" : "");
-            bool taken = parse_line(&options, why, line);
+            bool taken = parse_line(&options, &why, line);
             snprintf(says, sizeof says, "%s takes no --%s", options_table.commands[command].name,
                      rows[i].name);
             if (rows[i].commands & 1u << command)
-                assert_null(strstr(why, "takes no --"));
-            else if (taken || !strstr(why, says))
-                fail_msg("%s: \"%s\"", line, why);
+                assert_null(strstr(why.text, "takes no --"));
+            else if (taken || !strstr(why.text, says))
+                fail_msg("%s: \"%s\"", line, why.text);
         }
     }
 }
@@ -404,8 +407,8 @@ static void help_of_the_program_shows_commands_and_common_rows(void **state) {
 static void defaults_are_the_documented_ones(void **state) {
     (void)state;
     struct options o;
-    char why[256];
-    assert_true(parse_line(&o, why, ""));
+    struct why why;
+    assert_true(parse_line(&o, &why, ""));
     assert_int_equal(o.command, COMMAND_PLAY);
     assert_string_equal(o.request.device, "auto");
     assert_null(o.request.model_path);
@@ -474,55 +477,55 @@ static void what_contradicts_or_lacks_something_is_refused(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct options options;
-        char why[256];
-        if (parse_line(&options, why, cases[i].line))
+        struct why why;
+        if (parse_line(&options, &why, cases[i].line))
             fail_msg("taken: %s", cases[i].line);
-        if (!strstr(why, cases[i].says) || strchr(why, '\n'))
-            fail_msg("%s: \"%s\"", cases[i].line, why);
+        if (!strstr(why.text, cases[i].says) || strchr(why.text, '\n'))
+            fail_msg("%s: \"%s\"", cases[i].line, why.text);
     }
 }
 
 static void what_goes_together_is_taken(void **state) {
     (void)state;
     struct options o;
-    char why[256];
-    assert_true(parse_line(&o, why, "record out.mp4 --clock lesson --prompt-tokens 5"));
+    struct why why;
+    assert_true(parse_line(&o, &why, "record out.mp4 --clock lesson --prompt-tokens 5"));
     assert_int_equal(o.command, COMMAND_RECORD);
     assert_string_equal(o.operand, "out.mp4");
-    assert_true(parse_line(&o, why, "--theme dark record --size 640x480 -"));
+    assert_true(parse_line(&o, &why, "--theme dark record --size 640x480 -"));
     assert_string_equal(o.operand, "-");
-    assert_true(parse_line(&o, why, "record -- --odd-name.mp4"));
+    assert_true(parse_line(&o, &why, "record -- --odd-name.mp4"));
     assert_string_equal(o.operand, "--odd-name.mp4");
-    assert_true(parse_line(&o, why, "describe --schedule stage-0"));
+    assert_true(parse_line(&o, &why, "describe --schedule stage-0"));
     assert_int_equal(o.request.clock, CLOCK_LESSON);
-    assert_true(parse_line(&o, why, "--clock measured --schedule stage-0 --model m.gguf"));
+    assert_true(parse_line(&o, &why, "--clock measured --schedule stage-0 --model m.gguf"));
     assert_int_equal(o.request.clock, CLOCK_MEASURED);
-    assert_true(parse_line(&o, why, "measure --json - --csv f.csv --save r.json"));
-    assert_true(parse_line(&o, why, "record a.mp4 --calm --lang de --chapter 2"));
+    assert_true(parse_line(&o, &why, "measure --json - --csv f.csv --save r.json"));
+    assert_true(parse_line(&o, &why, "record a.mp4 --calm --lang de --chapter 2"));
     assert_true(o.is_calm && o.chapter == 2);
     assert_string_equal(o.language, "de");
-    assert_true(parse_line(&o, why, "record a.mp4 --compare r.json --page 3"));
+    assert_true(parse_line(&o, &why, "record a.mp4 --compare r.json --page 3"));
     assert_true(o.page == 3);
     assert_string_equal(o.compare_path, "r.json");
-    assert_true(parse_line(&o, why, "--describe --fresh --calm --lesson own.json"));
+    assert_true(parse_line(&o, &why, "--describe --fresh --calm --lesson own.json"));
     assert_true(o.is_describing && o.is_fresh && o.is_calm);
     assert_string_equal(o.lesson_path, "own.json");
-    assert_true(parse_line(&o, why, "describe --lesson own.json --clock lesson"));
-    assert_true(parse_line(&o, why, "measure --sweep --observer --json - --save r.json"));
+    assert_true(parse_line(&o, &why, "describe --lesson own.json --clock lesson"));
+    assert_true(parse_line(&o, &why, "measure --sweep --observer --json - --save r.json"));
     assert_true(o.is_sweep && o.is_overhead);
-    assert_true(parse_line(&o, why, "--seed 3 --seed 4"));
+    assert_true(parse_line(&o, &why, "--seed 3 --seed 4"));
     assert_true(o.request.seed == 4);
 }
 
 static void a_projector_brings_its_theme_and_mode_unless_told_otherwise(void **state) {
     (void)state;
     struct options o;
-    char why[256];
-    assert_true(parse_line(&o, why, "--projector"));
+    struct why why;
+    assert_true(parse_line(&o, &why, "--projector"));
     assert_int_equal(o.theme, THEME_PROJECTOR);
     assert_int_equal(o.mode, MODE_SHOW);
     assert_false(o.is_theme_given);
-    assert_true(parse_line(&o, why, "--theme contrast --mode stage --projector"));
+    assert_true(parse_line(&o, &why, "--theme contrast --mode stage --projector"));
     assert_int_equal(o.theme, THEME_CONTRAST);
     assert_int_equal(o.mode, MODE_STAGE);
     assert_true(o.is_theme_given);
@@ -554,9 +557,9 @@ static void an_option_of_one_mode_chooses_it(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct options o;
-        char why[256];
-        if (!parse_line(&o, why, cases[i].line))
-            fail_msg("%s: %s", cases[i].line, why);
+        struct why why;
+        if (!parse_line(&o, &why, cases[i].line))
+            fail_msg("%s: %s", cases[i].line, why.text);
         if (o.mode != cases[i].mode || o.is_mode_given != cases[i].is_given)
             fail_msg("\"%s\" gives mode %d, given %d", cases[i].line, o.mode, o.is_mode_given);
     }
@@ -581,14 +584,14 @@ static void what_says_which_clock_counts_as_given(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct options o;
-        char why[256];
-        assert_true(parse_line(&o, why, cases[i].line));
+        struct why why;
+        assert_true(parse_line(&o, &why, cases[i].line));
         if (o.is_clock_given != cases[i].is_given)
             fail_msg("\"%s\"", cases[i].line);
     }
     struct options o;
-    char why[256];
-    assert_true(parse_line(&o, why, "--text-step 0"));
+    struct why why;
+    assert_true(parse_line(&o, &why, "--text-step 0"));
     assert_true(o.is_text_step_given);
 }
 
@@ -613,9 +616,9 @@ static void help_and_version_win_over_what_is_missing(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct options o;
-        char why[256];
-        if (!parse_line(&o, why, cases[i].line))
-            fail_msg("%s: %s", cases[i].line, why);
+        struct why why;
+        if (!parse_line(&o, &why, cases[i].line))
+            fail_msg("%s: %s", cases[i].line, why.text);
         assert_int_equal(o.command, cases[i].command);
         assert_int_equal(o.help_for, cases[i].help_for);
     }

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "app/window/pointer.h"
+#include "compute/base/why.h"
 #include "tests/app/lesson/lesson_fixture.h"
 #include "tests/compute/run/random_run.h"
 
@@ -25,10 +26,10 @@ struct bench {
 
 static int open_bench(void **state) {
     struct bench *bench = calloc(1, sizeof *bench);
-    char why[256];
+    struct why why;
     bench->frame = calloc(1, sizeof *bench->frame);
-    if (!text_create(&bench->text, why)) {
-        print_error("%s\n", why);
+    if (!text_create(&bench->text, &why)) {
+        print_error("%s\n", why.text);
         return -1;
     }
     bench->lesson = lesson_in("en");

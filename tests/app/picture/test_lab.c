@@ -12,6 +12,7 @@
 #include "app/state/lengths.h"
 #include "compute/analysis/roofline.h"
 #include "compute/analysis/sweep.h"
+#include "compute/base/why.h"
 #include "tests/compute/base/text_fault.h"
 #include "tests/compute/run/plain_run.h"
 #include "tests/compute/run/random_run.h"
@@ -1075,9 +1076,9 @@ static struct sweep random_sweep(uint64_t *random) {
         }
         *(part ? &sweep.step_count : &sweep.prefill_count) = count;
     }
-    char why[256];
-    if (!sweep_validate(&sweep, why))
-        fail_msg("%s", why);
+    struct why why;
+    if (!sweep_validate(&sweep, &why))
+        fail_msg("%s", why.text);
     return sweep;
 }
 

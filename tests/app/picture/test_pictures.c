@@ -12,6 +12,7 @@
 
 #include "app/picture/frame.h"
 #include "app/picture/scene/scene.h"
+#include "compute/base/why.h"
 #include "compute/file/runfile.h"
 #include "compute/run/recount.h"
 #include "render/paint/layout.h"
@@ -62,13 +63,13 @@ static struct cmdlist list, again;
 
 static int open_all(void **state) {
     (void)state;
-    char why[256] = "";
+    struct why why = {0};
     run = lesson_run("module-7", RUN_CHARGED, 0, 0);
-    if (!text_create(&text, why) ||
+    if (!text_create(&text, &why) ||
         !runfile_load(&measured, &extras,
-                      TOKENDRIP_SOURCE_DIR "/assets/runs/cpu-amd-epyc-2-cores.json", why) ||
-        !run_recount(&charged, measured, RUN_CHARGED, why)) {
-        fprintf(stderr, "%s\n", why);
+                      TOKENDRIP_SOURCE_DIR "/assets/runs/cpu-amd-epyc-2-cores.json", &why) ||
+        !run_recount(&charged, measured, RUN_CHARGED, &why)) {
+        fprintf(stderr, "%s\n", why.text);
         return -1;
     }
     return 0;
@@ -186,16 +187,17 @@ static void compare(const char *path, const char *what, struct rect part, int mo
 }
 
 static void check_reference(int size, int theme, int moment) {
-    char path[512], why[256];
+    char path[512];
+    struct why why;
     struct surface *surface = NULL;
     int width = sizes[size].width_px, height = sizes[size].height_px, pitch_bytes = 0;
-    assert_true(surface_create(&surface, width, height, text, why));
+    assert_true(surface_create(&surface, width, height, text, &why));
     paint_moment(&list, size, theme, moment);
     surface_draw(surface, &list);
     reference_path(path, sizeof path, size, theme, moment);
     if (getenv("TOKENDRIP_UPDATE_GOLDEN")) {
         remove(path);
-        assert_true(surface_save_png(surface, path, why));
+        assert_true(surface_save_png(surface, path, &why));
     }
     const uint8_t *pixels = surface_pixels(surface, &pitch_bytes);
     uint8_t *reference = load_reference(path, size);
@@ -215,10 +217,10 @@ static void pictures_are_those_stored(void **state) {
 
 static void check_twice(int size, int theme, int moment) {
     struct surface *a = NULL, *b = NULL;
-    char why[256];
+    struct why why;
     int pitch_a = 0, pitch_b = 0;
-    assert_true(surface_create(&a, sizes[size].width_px, sizes[size].height_px, text, why));
-    assert_true(surface_create(&b, sizes[size].width_px, sizes[size].height_px, text, why));
+    assert_true(surface_create(&a, sizes[size].width_px, sizes[size].height_px, text, &why));
+    assert_true(surface_create(&b, sizes[size].width_px, sizes[size].height_px, text, &why));
     paint_moment(&list, size, theme, moment);
     paint_moment(&again, size, theme, moment);
     assert_true(cmdlist_hash(&list) == cmdlist_hash(&again));

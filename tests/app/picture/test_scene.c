@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "app/picture/scene/scene.h"
+#include "compute/base/why.h"
 #include "tests/app/lesson/lesson_fixture.h"
 #include "tests/compute/run/random_run.h"
 #include "tests/render/data/alike.h"
@@ -242,10 +243,10 @@ static struct run *run_of_passes(enum run_counting counting, int chunks, int ans
                             .prompt_tokens = chunks,
                             .answer_limit = answers};
     struct run *run = NULL;
-    char why[256];
-    assert_true(run_create(&run, &info, chunks, why));
+    struct why why;
+    assert_true(run_create(&run, &info, chunks, &why));
     for (int i = 0; i < chunks; i++)
-        assert_true(run_add_prompt_token(run, i, "p", 1, false, why));
+        assert_true(run_add_prompt_token(run, i, "p", 1, false, &why));
     bool is_charging = counting == RUN_CHARGED;
     for (int column = 0, yielded = 0; yielded < answers;) {
         bool is_prefill = column < chunks, is_free = is_charging && yielded == 0;
@@ -256,11 +257,11 @@ static struct run *run_of_passes(enum run_counting counting, int chunks, int ans
                                 .start_ns = run_end_ns(run)};
         if (is_prefill && (is_charging || column + 1 < chunks))
             pass.yields = -1;
-        assert_true(run_begin_pass(run, &pass, why));
+        assert_true(run_begin_pass(run, &pass, &why));
         if (pass.yields >= 0)
-            assert_true(run_add_answer_token(run, yielded++, "a", 1, false, why));
+            assert_true(run_add_answer_token(run, yielded++, "a", 1, false, &why));
         for (int mark = 1; mark <= 3; mark++)
-            assert_true(run_add_mark(run, pass.start_ns + pass_ns * mark / 3, why));
+            assert_true(run_add_mark(run, pass.start_ns + pass_ns * mark / 3, &why));
         column += pass.column_count;
     }
     run_close(run, RUN_COMPLETE);
@@ -397,11 +398,11 @@ static struct run *run_of_tokens(const char *const *texts, int count) {
                             .prompt_tokens = count,
                             .answer_limit = 1};
     struct run *run = NULL;
-    char why[256];
-    assert_true(run_create(&run, &info, 1, why));
+    struct why why;
+    assert_true(run_create(&run, &info, 1, &why));
     for (int i = 0; i < count; i++) {
         bool is_control = texts[i][0] == '<';
-        assert_true(run_add_prompt_token(run, i, texts[i], strlen(texts[i]), is_control, why));
+        assert_true(run_add_prompt_token(run, i, texts[i], strlen(texts[i]), is_control, &why));
     }
     return run;
 }

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "app/runs/prompt.h"
+#include "compute/base/why.h"
 #include "compute/model/gguf.h"
 #include "compute/run/run.h"
 
@@ -24,24 +25,24 @@ struct fixture {
 };
 
 static struct prompt encode(const struct fixture *f, const char *text, bool with_bos) {
-    char why[256];
+    struct why why;
     size_t capacity = tokenizer_encode_bound(strlen(text));
     struct prompt out = {.ids = calloc(capacity, sizeof out.ids[0])};
     out.count =
-        tokenizer_encode(f->tokenizer, out.ids, (int)capacity, text, strlen(text), with_bos, why);
+        tokenizer_encode(f->tokenizer, out.ids, (int)capacity, text, strlen(text), with_bos, &why);
     assert_true(out.count > 0);
     return out;
 }
 
 static int set_up(void **state) {
     static struct fixture f;
-    char why[256];
+    struct why why;
     f = (struct fixture){.folder = "/tmp/tokendrip-prompt-XXXXXX"};
     assert_non_null(mkdtemp(f.folder));
     setenv("TOKENDRIP_ASSETS", TOKENDRIP_SOURCE_DIR "/assets", 1);
-    if (!gguf_open(&f.file, TOKENDRIP_SOURCE_DIR "/assets/model/tokendrip.gguf", why) ||
-        !tokenizer_open(&f.tokenizer, f.file, why)) {
-        print_error("%s\n", why);
+    if (!gguf_open(&f.file, TOKENDRIP_SOURCE_DIR "/assets/model/tokendrip.gguf", &why) ||
+        !tokenizer_open(&f.tokenizer, f.file, &why)) {
+        print_error("%s\n", why.text);
         return -1;
     }
     f.base =
@@ -72,8 +73,8 @@ static void the_default_prompt_is_18_tokens(void **state) {
     struct fixture *f = *state;
     struct run_request request = {0};
     struct prompt prompt;
-    char why[256];
-    assert_true(prompt_from_request(&prompt, f->tokenizer, &request, why));
+    struct why why;
+    assert_true(prompt_from_request(&prompt, f->tokenizer, &request, &why));
     assert_int_equal(prompt.count, 18);
     assert_ids(prompt.ids, f->base.ids, 18);
     assert_int_equal(prompt.ids[0], 1); // the begin token
@@ -84,8 +85,8 @@ static void a_short_prompt_is_the_begin_token_and_the_end_of_the_default(void **
     struct fixture *f = *state;
     for (int n = 1; n <= 18; n++) {
         struct prompt prompt;
-        char why[256];
-        assert_true(prompt_of_length(&prompt, f->tokenizer, n, why));
+        struct why why;
+        assert_true(prompt_of_length(&prompt, f->tokenizer, n, &why));
         assert_int_equal(prompt.count, n);
         assert_int_equal(prompt.ids[0], f->base.ids[0]);
         assert_ids(prompt.ids + 1, f->base.ids + 18 - (n - 1), n - 1);
@@ -101,8 +102,8 @@ static void a_long_prompt_is_instruction_end_of_policy_question(void **state) {
     int head = f->instruction.count, tail = f->question.count;
     for (int n = 19; n <= 200; n++) {
         struct prompt prompt;
-        char why[256];
-        assert_true(prompt_build(&prompt, f->tokenizer, n, text, why));
+        struct why why;
+        assert_true(prompt_build(&prompt, f->tokenizer, n, text, &why));
         assert_int_equal(prompt.count, n);
         assert_ids(prompt.ids, f->instruction.ids, head);
         assert_ids(prompt.ids + n - tail, f->question.ids, tail);
@@ -120,8 +121,8 @@ static void a_built_prompt_has_exactly_the_tokens_asked_for(void **state) {
     for (int i = 1; i <= 65; i++) {
         struct run_request request = {.prompt_tokens = i == 65 ? 1024 : i};
         struct prompt prompt;
-        char why[256];
-        assert_true(prompt_from_request(&prompt, f->tokenizer, &request, why));
+        struct why why;
+        assert_true(prompt_from_request(&prompt, f->tokenizer, &request, &why));
         assert_int_equal(prompt.count, request.prompt_tokens);
         for (int t = 0; t < prompt.count; t++)
             assert_in_range(prompt.ids[t], 0, tokenizer_vocab(f->tokenizer) - 1);
@@ -138,8 +139,8 @@ static void built_prompts_equal_those_of_the_training_script(void **state) {
     json_array_foreach(json_object_get(golden, "prompts"), index, entry) {
         json_t *ids = json_object_get(entry, "ids");
         struct prompt prompt;
-        char why[256];
-        assert_true(prompt_of_length(&prompt, f->tokenizer, (int)json_array_size(ids), why));
+        struct why why;
+        assert_true(prompt_of_length(&prompt, f->tokenizer, (int)json_array_size(ids), &why));
         for (size_t i = 0; i < json_array_size(ids); i++)
             assert_int_equal(prompt.ids[i], json_integer_value(json_array_get(ids, i)));
         prompt_clear(&prompt);
@@ -151,12 +152,12 @@ static void a_given_prompt_and_a_count_must_agree(void **state) {
     struct fixture *f = *state;
     struct run_request request = {.prompt = "Where is my parcel?", .prompt_tokens = 18};
     struct prompt prompt = {0};
-    char why[256];
-    assert_false(prompt_from_request(&prompt, f->tokenizer, &request, why));
-    assert_non_null(strstr(why, "has 7 tokens, not the 18"));
+    struct why why;
+    assert_false(prompt_from_request(&prompt, f->tokenizer, &request, &why));
+    assert_non_null(strstr(why.text, "has 7 tokens, not the 18"));
     assert_null(prompt.ids);
     request.prompt_tokens = 7;
-    assert_true(prompt_from_request(&prompt, f->tokenizer, &request, why));
+    assert_true(prompt_from_request(&prompt, f->tokenizer, &request, &why));
     assert_int_equal(prompt.count, 7);
     prompt_clear(&prompt);
 }
@@ -170,12 +171,13 @@ static void write_file(const char *path, const char *text, size_t bytes) {
 
 static void a_prompt_file_is_read_without_its_last_line_end(void **state) {
     struct fixture *f = *state;
-    char path[64], why[256];
+    char path[64];
+    struct why why;
     snprintf(path, sizeof path, "%s/prompt.txt", f->folder);
     struct run_request request = {.prompt_file = path};
     struct prompt prompt;
     write_file(path, "Where is my parcel?\r\n", 21);
-    assert_true(prompt_from_request(&prompt, f->tokenizer, &request, why));
+    assert_true(prompt_from_request(&prompt, f->tokenizer, &request, &why));
     assert_int_equal(prompt.count, 1 + f->question.count);
     assert_ids(prompt.ids + 1, f->question.ids, f->question.count);
     prompt_clear(&prompt);
@@ -184,38 +186,39 @@ static void a_prompt_file_is_read_without_its_last_line_end(void **state) {
 
 static void a_prompt_file_that_is_none_is_refused_in_one_line(void **state) {
     struct fixture *f = *state;
-    char path[64], why[256];
+    char path[64];
+    struct why why;
     snprintf(path, sizeof path, "%s/prompt.txt", f->folder);
     struct run_request request = {.prompt_file = path};
     struct prompt prompt;
-    assert_false(prompt_from_request(&prompt, f->tokenizer, &request, why));
-    assert_non_null(strstr(why, "cannot read"));
+    assert_false(prompt_from_request(&prompt, f->tokenizer, &request, &why));
+    assert_non_null(strstr(why.text, "cannot read"));
 
     write_file(path, "a\0b", 3);
-    assert_false(prompt_from_request(&prompt, f->tokenizer, &request, why));
-    assert_non_null(strstr(why, "zero byte"));
+    assert_false(prompt_from_request(&prompt, f->tokenizer, &request, &why));
+    assert_non_null(strstr(why.text, "zero byte"));
 
     char *large = malloc(TOKENIZER_MAX_TEXT_BYTES + 1);
     memset(large, 'a', TOKENIZER_MAX_TEXT_BYTES + 1);
     write_file(path, large, TOKENIZER_MAX_TEXT_BYTES + 1);
     free(large);
-    assert_false(prompt_from_request(&prompt, f->tokenizer, &request, why));
-    assert_non_null(strstr(why, "longer than"));
+    assert_false(prompt_from_request(&prompt, f->tokenizer, &request, &why));
+    assert_non_null(strstr(why.text, "longer than"));
     unlink(path);
 
     request.prompt_file = f->folder;
-    assert_false(prompt_from_request(&prompt, f->tokenizer, &request, why));
-    assert_null(strchr(why, '\n'));
+    assert_false(prompt_from_request(&prompt, f->tokenizer, &request, &why));
+    assert_null(strchr(why.text, '\n'));
 }
 
 static void an_empty_policy_cannot_fill_a_prompt(void **state) {
     struct fixture *f = *state;
     struct prompt prompt;
-    char why[256];
-    assert_false(prompt_build(&prompt, f->tokenizer, 100, " \n\n", why));
-    assert_non_null(strstr(why, "policy of 0 tokens"));
-    assert_false(prompt_build(&prompt, f->tokenizer, 0, "text", why));
-    assert_false(prompt_build(&prompt, f->tokenizer, RUN_MAX_TOKENS, "text", why));
+    struct why why;
+    assert_false(prompt_build(&prompt, f->tokenizer, 100, " \n\n", &why));
+    assert_non_null(strstr(why.text, "policy of 0 tokens"));
+    assert_false(prompt_build(&prompt, f->tokenizer, 0, "text", &why));
+    assert_false(prompt_build(&prompt, f->tokenizer, RUN_MAX_TOKENS, "text", &why));
 }
 
 static void another_models_tokenizer_gives_exact_lengths_too(void **state) {
@@ -224,7 +227,8 @@ static void another_models_tokenizer_gives_exact_lengths_too(void **state) {
     if (!testdata)
         testdata = TOKENDRIP_TESTDATA;
 #endif
-    char path[512], why[256];
+    char path[512];
+    struct why why;
     struct gguf *file = NULL;
     struct tokenizer *tokenizer = NULL;
     (void)state;
@@ -233,11 +237,11 @@ static void another_models_tokenizer_gives_exact_lengths_too(void **state) {
         print_message("no %s: skipped\n", path);
         skip();
     }
-    assert_true(gguf_open(&file, path, why));
-    assert_true(tokenizer_open(&tokenizer, file, why));
+    assert_true(gguf_open(&file, path, &why));
+    assert_true(tokenizer_open(&tokenizer, file, &why));
     for (int n = 1; n <= 100; n++) {
         struct prompt prompt;
-        assert_true(prompt_of_length(&prompt, tokenizer, n, why));
+        assert_true(prompt_of_length(&prompt, tokenizer, n, &why));
         assert_int_equal(prompt.count, n);
         assert_int_equal(prompt.ids[0], 1); // the begin token
         prompt_clear(&prompt);

@@ -10,6 +10,7 @@
 #include "app/options/options.h"
 #include "app/runs/session.h"
 #include "compute/base/stopwatch.h"
+#include "compute/base/why.h"
 #include "compute/file/runfile.h"
 
 #include <stdio.h>
@@ -24,18 +25,18 @@ static void wake(void *context) {
 
 static struct options options_of(int argc, const char **argv) {
     struct options options;
-    char why[256];
-    if (!options_parse(&options, argc, (char **)argv, why))
-        fail_msg("%s", why);
+    struct why why;
+    if (!options_parse(&options, argc, (char **)argv, &why))
+        fail_msg("%s", why.text);
     return options;
 }
 
 static struct session *open_session(const struct options *options) {
     struct session *session = NULL;
-    char why[256];
+    struct why why;
     setenv("TOKENDRIP_ASSETS", TOKENDRIP_SOURCE_DIR "/assets", 1);
-    if (!session_open(&session, &options->request, wake, NULL, why))
-        fail_msg("%s", why);
+    if (!session_open(&session, &options->request, wake, NULL, &why))
+        fail_msg("%s", why.text);
     return session;
 }
 
@@ -70,11 +71,11 @@ static void a_slider_moves_the_measured_run_and_lab_follows_it(void **state) {
     (void)state;
     struct options options = options_of(3, (const char *[]){"tokendrip", "--device", "cpu"});
     struct session *session = open_session(&options);
-    char why[256];
+    struct why why;
     wait_until(session, is_measured);
     assert_int_equal(shown(session)->info.prompt_tokens, 18);
     assert_null(session_before(session));
-    assert_true(session_keep(session, shown(session), why));
+    assert_true(session_keep(session, shown(session), &why));
 
     session_want(session, LABWORK_ROOFLINE | LABWORK_UNCACHED);
     wait_until(session, has_lab);
@@ -87,7 +88,7 @@ static void a_slider_moves_the_measured_run_and_lab_follows_it(void **state) {
     double flop = work->roofline.prefill.flop;
 
     session_want(session, 0);
-    assert_true(session_measure(session, 36, 0, stopwatch_now_ns(), why));
+    assert_true(session_measure(session, 36, 0, stopwatch_now_ns(), &why));
     wait_until(session, is_measured);
     assert_int_equal(shown(session)->info.prompt_tokens, 36);
     assert_int_equal(session_before(session)->info.prompt_tokens, 18);
@@ -95,16 +96,16 @@ static void a_slider_moves_the_measured_run_and_lab_follows_it(void **state) {
     assert_null(session_lab(session)->uncached);                     // it was another answer's
     assert_true(session_lab(session)->roofline.prefill.flop > flop); // of the run on screen
 
-    assert_true(session_measure_text(session, "Where is my parcel?", 0, stopwatch_now_ns(), why));
+    assert_true(session_measure_text(session, "Where is my parcel?", 0, stopwatch_now_ns(), &why));
     wait_until(session, is_measured);
     int own = shown(session)->info.prompt_tokens;
     assert_true(own < 18);
     // Measured again it is the own prompt still.
-    assert_true(session_measure(session, 0, 0, stopwatch_now_ns(), why));
+    assert_true(session_measure(session, 0, 0, stopwatch_now_ns(), &why));
     wait_until(session, is_measured);
     assert_int_equal(shown(session)->info.prompt_tokens, own);
-    assert_false(session_measure(session, 100000, 0, stopwatch_now_ns(), why));
-    assert_true(why[0]);
+    assert_false(session_measure(session, 100000, 0, stopwatch_now_ns(), &why));
+    assert_true(why.text[0]);
     session_close(session);
 }
 
@@ -112,9 +113,9 @@ static void the_lesson_has_any_length_by_its_rule(void **state) {
     (void)state;
     struct options options = options_of(3, (const char *[]){"tokendrip", "--clock", "lesson"});
     struct session *session = open_session(&options);
-    char why[256];
+    struct why why;
     assert_true(session_can_schedule(session));
-    assert_true(session_schedule(session, 30, 4, why));
+    assert_true(session_schedule(session, 30, 4, &why));
     const struct run *run = session_show(session, CLOCK_LESSON, RUN_CHARGED).run;
     assert_int_equal(run->info.prompt_tokens, 30);
     assert_int_equal(run_prefill_ns(run) / run->info.unit_ns, 120); // 4 units a token
@@ -128,13 +129,13 @@ static void a_file_with_a_sweep_has_other_lengths_marked_modelled(void **state) 
         3, (const char *[]){"tokendrip", "--run",
                             TOKENDRIP_SOURCE_DIR "/assets/runs/cpu-amd-epyc-2-cores.json"});
     struct session *session = open_session(&options);
-    char why[256];
+    struct why why;
     assert_false(session_can_measure(session));
     assert_true(session_can_model(session));
     assert_true(session_has_lesson(session)); // the bundled one, a rule, beside the file's run
     assert_true(session_can_schedule(session));
     assert_int_equal(shown(session)->info.origin, RUN_MEASURED);
-    assert_true(session_model(session, 100, 20, why));
+    assert_true(session_model(session, 100, 20, &why));
     const struct run *run = shown(session);
     assert_int_equal(run->info.origin, RUN_MODELLED);
     assert_int_equal(run->info.prompt_tokens, 100);
@@ -147,11 +148,12 @@ static void a_saved_lesson_is_no_rule_and_has_the_lengths_it_has(void **state) {
     (void)state;
     struct options options = options_of(3, (const char *[]){"tokendrip", "--clock", "lesson"});
     struct session *session = open_session(&options);
-    char folder[] = "/tmp/tokendrip-session-XXXXXX", path[64], why[256] = "";
+    char folder[] = "/tmp/tokendrip-session-XXXXXX", path[64];
+    struct why why = {0};
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/lesson.json", folder);
     assert_true(
-        runfile_save(path, session_show(session, CLOCK_LESSON, RUN_CHARGED).run, NULL, why));
+        runfile_save(path, session_show(session, CLOCK_LESSON, RUN_CHARGED).run, NULL, &why));
     session_close(session);
 
     options = options_of(3, (const char *[]){"tokendrip", "--run", path});
@@ -159,8 +161,8 @@ static void a_saved_lesson_is_no_rule_and_has_the_lengths_it_has(void **state) {
     assert_true(session_has_lesson(session));
     assert_false(session_can_schedule(session));
     assert_false(session_can_model(session));
-    assert_false(session_schedule(session, 30, 4, why));
-    assert_non_null(strstr(why, "saved run"));
+    assert_false(session_schedule(session, 30, 4, &why));
+    assert_non_null(strstr(why.text, "saved run"));
     assert_int_equal(session_show(session, CLOCK_LESSON, RUN_CHARGED).run->info.prompt_tokens, 18);
     session_close(session);
     assert_int_equal(remove(path), 0);
@@ -174,10 +176,10 @@ static void without_a_sweep_a_file_has_the_lengths_it_has(void **state) {
                                        TOKENDRIP_SOURCE_DIR
                                        "/assets/runs/cpu-amd-epyc-2-cores-llama-3.2-1b.json"});
     struct session *session = open_session(&options);
-    char why[256];
+    struct why why;
     assert_false(session_can_model(session));
-    assert_false(session_model(session, 100, 20, why));
-    assert_non_null(strstr(why, "no sweep"));
+    assert_false(session_model(session, 100, 20, &why));
+    assert_non_null(strstr(why.text, "no sweep"));
     session_close(session);
 }
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "app/runs/source.h"
+#include "compute/base/why.h"
 #include "compute/file/runfile.h"
 #include "compute/run/moment.h"
 
@@ -26,11 +27,11 @@ static struct run_request defaults(void) {
 
 static struct run *run_of(const struct run_request *request) {
     struct run *run = NULL;
-    char why[256];
-    if (!source_run(&run, NULL, request, NULL, why))
-        fail_msg("%s", why);
+    struct why why;
+    if (!source_run(&run, NULL, request, NULL, &why))
+        fail_msg("%s", why.text);
     assert_int_equal(run->state, RUN_COMPLETE);
-    assert_true(run_validate(run, why));
+    assert_true(run_validate(run, &why));
     // A picture leaves no room for tokens that never come.
     assert_int_equal(run->info.answer_limit, run->answer_count);
     return run;
@@ -38,11 +39,11 @@ static struct run *run_of(const struct run_request *request) {
 
 static void assert_refused(const struct run_request *request, const char *says) {
     struct run *run = NULL;
-    char why[256] = "";
-    assert_false(source_run(&run, NULL, request, NULL, why));
+    struct why why = {0};
+    assert_false(source_run(&run, NULL, request, NULL, &why));
     assert_null(run);
-    if (!strstr(why, says) || strchr(why, '\n'))
-        fail_msg("\"%s\" does not say \"%s\"", why, says);
+    if (!strstr(why.text, says) || strchr(why.text, '\n'))
+        fail_msg("\"%s\" does not say \"%s\"", why.text, says);
 }
 
 static void lessons_have_their_exact_figures_under_either_counting(void **state) {
@@ -73,8 +74,8 @@ static void lessons_have_their_exact_figures_under_either_counting(void **state)
         assert_int_equal(run_events(run), cases[i].events);
         run_destroy(run);
         // The window takes a lesson straight under the counting it shows.
-        char why[256];
-        assert_true(source_lesson(&run, &request, cases[i].counting, why));
+        struct why why;
+        assert_true(source_lesson(&run, &request, cases[i].counting, &why));
         assert_int_equal(run_ttft_ns(run), cases[i].ttft_ms * 1000000);
         run_destroy(run);
     }
@@ -142,9 +143,10 @@ static void a_saved_run_comes_back_and_counts_as_asked(void **state) {
     (void)state;
     struct run_request request = defaults();
     struct run *run = run_of(&request), *again = NULL;
-    char path[64], why[256];
+    char path[64];
+    struct why why;
     snprintf(path, sizeof path, "%s/run.json", folder);
-    assert_true(runfile_save(path, run, NULL, why));
+    assert_true(runfile_save(path, run, NULL, &why));
     request.run_path = path;
     again = run_of(&request);
     assert_int_equal(again->mark_count, run->mark_count);
@@ -171,16 +173,17 @@ static void a_saved_run_comes_back_and_counts_as_asked(void **state) {
 static void a_run_file_without_an_answer_is_refused(void **state) {
     struct run_info info = {.origin = RUN_MEASURED, .unit_ns = 1, .layers = 1, .heads = 1};
     struct run *run = NULL;
-    char path[64], why[256];
+    char path[64];
+    struct why why;
     (void)state;
     info.kv_heads = info.head_dim = info.kv_value_bytes = 1;
     info.prompt_tokens = 1;
     info.answer_limit = 4;
-    assert_true(run_create(&run, &info, 1, why));
-    assert_true(run_add_prompt_token(run, 1, "a", 1, false, why));
+    assert_true(run_create(&run, &info, 1, &why));
+    assert_true(run_add_prompt_token(run, 1, "a", 1, false, &why));
     run_close(run, RUN_FAILED);
     snprintf(path, sizeof path, "%s/empty.json", folder);
-    assert_true(runfile_save(path, run, NULL, why));
+    assert_true(runfile_save(path, run, NULL, &why));
     run_destroy(run);
     struct run_request request = defaults();
     request.run_path = path;
@@ -219,39 +222,39 @@ static void what_cannot_be_measured_says_why_in_one_line(void **state) {
 
 static void the_answer_may_fill_the_context_to_its_end(void **state) {
     struct source source;
-    char why[256];
+    struct why why;
     (void)state;
     struct run_request request = defaults();
     request.prompt_tokens = 1270;
-    assert_true(source_open(&source, &request, BACKEND_MARKS_ALL, NULL, why));
+    assert_true(source_open(&source, &request, BACKEND_MARKS_ALL, NULL, &why));
     assert_int_equal(source.prompt.count, 1270);
     assert_int_equal(source.answer_limit, engine_context(source.engine) - 1270);
     source_close(&source);
     source_close(&source);
     request.prompt_tokens = 18;
-    assert_true(source_open(&source, &request, BACKEND_MARKS_ALL, NULL, why));
+    assert_true(source_open(&source, &request, BACKEND_MARKS_ALL, NULL, &why));
     assert_int_equal(source.answer_limit, SOURCE_ANSWER_LIMIT);
     source_close(&source);
 }
 
 static void another_prompt_takes_the_place_of_the_old_one_only_if_it_fits(void **state) {
     struct source source;
-    char why[256] = "";
+    struct why why = {0};
     (void)state;
     struct run_request request = defaults();
-    assert_true(source_open(&source, &request, BACKEND_MARKS_ALL, NULL, why));
+    assert_true(source_open(&source, &request, BACKEND_MARKS_ALL, NULL, &why));
     request.prompt_tokens = 64;
     request.answer_tokens = 5;
-    assert_true(source_change_prompt(&source, &request, why));
+    assert_true(source_change_prompt(&source, &request, &why));
     assert_int_equal(source.prompt.count, 64);
     assert_int_equal(source.answer_limit, 5);
     request.prompt_tokens = engine_context(source.engine) - 4;
-    assert_false(source_change_prompt(&source, &request, why));
-    assert_non_null(strstr(why, "limit"));
+    assert_false(source_change_prompt(&source, &request, &why));
+    assert_non_null(strstr(why.text, "limit"));
     assert_int_equal(source.prompt.count, 64);
     assert_int_equal(source.answer_limit, 5);
     request.answer_tokens = 4;
-    assert_true(source_change_prompt(&source, &request, why));
+    assert_true(source_change_prompt(&source, &request, &why));
     source_close(&source);
 }
 

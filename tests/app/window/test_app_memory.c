@@ -10,6 +10,7 @@
 
 #include "app/state/actions.h"
 #include "app/window/memory.h"
+#include "compute/base/why.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -105,11 +106,11 @@ static bool parse(struct memory *out, const char *text, size_t bytes) {
 }
 
 static void assert_round_trip(const struct memory *memory) {
-    char why[256] = "";
+    struct why why = {0};
     size_t bytes = 0;
     struct memory again;
     memset(&again, 0x5A, sizeof again);
-    char *text = memory_print(memory, &bytes, why);
+    char *text = memory_print(memory, &bytes, &why);
     assert_non_null(text);
     assert_true(parse(&again, text, bytes));
     assert_same(&again, memory);
@@ -141,9 +142,9 @@ static void every_value_comes_back(void **state) {
 
 static void a_text_cut_anywhere_is_no_memory(void **state) {
     (void)state;
-    char why[256];
+    struct why why;
     size_t bytes = 0;
-    char *text = memory_print(&other, &bytes, why);
+    char *text = memory_print(&other, &bytes, &why);
     assert_non_null(text);
     assert_int_equal(text[bytes - 1], '\n');
     for (size_t cut = 0; cut + 1 < bytes; cut++) {
@@ -244,12 +245,12 @@ static void a_later_versions_file_is_read_as_far_as_it_is_known(void **state) {
 static void a_saved_file_comes_back_and_is_replaced_whole(void **state) {
     (void)state;
     const char *path = in_folder("state.json");
-    char why[256] = "";
+    struct why why = {0};
     struct memory memory = {.text_step = 8};
-    assert_true(memory_save(&other, path, why));
+    assert_true(memory_save(&other, path, &why));
     assert_true(memory_load(&memory, path));
     assert_same(&memory, &other);
-    assert_true(memory_save(&defaults, path, why));
+    assert_true(memory_save(&defaults, path, &why));
     assert_true(memory_load(&memory, path));
     assert_same(&memory, &defaults);
     assert_int_equal(files_in(folder), 1);
@@ -258,9 +259,9 @@ static void a_saved_file_comes_back_and_is_replaced_whole(void **state) {
 static void missing_folders_are_made_for_the_user_alone(void **state) {
     (void)state;
     struct stat st;
-    char why[256] = "";
+    struct why why = {0};
     assert_int_equal(chmod(folder, 0755), 0);
-    assert_true(memory_save(&other, in_folder("a/b/tokendrip/state.json"), why));
+    assert_true(memory_save(&other, in_folder("a/b/tokendrip/state.json"), &why));
     static const char *const made[] = {"a", "a/b", "a/b/tokendrip"};
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(stat(in_folder(made[i]), &st), 0);
@@ -301,11 +302,11 @@ static void what_cannot_be_read_is_as_if_it_were_not_there(void **state) {
 }
 
 static void assert_not_saved(const char *path, const char *says) {
-    char why[256] = "";
-    if (memory_save(&other, path, why))
+    struct why why = {0};
+    if (memory_save(&other, path, &why))
         fail_msg("saved to %s", path);
-    if (!strstr(why, says) || strchr(why, '\n'))
-        fail_msg("%s: \"%s\" does not say %s", path, why, says);
+    if (!strstr(why.text, says) || strchr(why.text, '\n'))
+        fail_msg("%s: \"%s\" does not say %s", path, why.text, says);
 }
 
 static void a_folder_that_cannot_be_made_or_written_gives_a_reason(void **state) {
@@ -333,20 +334,20 @@ static void a_folder_that_cannot_be_made_or_written_gives_a_reason(void **state)
 static void a_full_disk_gives_a_reason_and_leaves_the_old_file(void **state) {
     (void)state;
     const char *path = in_folder("state.json");
-    char why[256] = "";
-    assert_true(memory_save(&other, path, why));
+    struct why why = {0};
+    assert_true(memory_save(&other, path, &why));
     struct rlimit before, full;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     full = before;
     full.rlim_cur = 40;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &full), 0);
-    bool ok = memory_save(&defaults, path, why);
+    bool ok = memory_save(&defaults, path, &why);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     signal(SIGXFSZ, handler);
     assert_false(ok);
-    assert_non_null(strstr(why, "not remembered"));
-    assert_non_null(strstr(why, strerror(EFBIG)));
+    assert_non_null(strstr(why.text, "not remembered"));
+    assert_non_null(strstr(why.text, strerror(EFBIG)));
     struct memory memory;
     assert_true(memory_load(&memory, path));
     assert_same(&memory, &other);
@@ -367,8 +368,9 @@ static bool load(struct memory *memory) {
 }
 
 static bool save(const struct memory *memory) {
-    char path[PARTFILE_PATH_BYTES], why[256];
-    return memory_path(path) && memory_save(memory, path, why);
+    char path[PARTFILE_PATH_BYTES];
+    struct why why;
+    return memory_path(path) && memory_save(memory, path, &why);
 }
 
 static void it_lies_where_xdg_says(void **state) {

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "app/window/desk.h"
+#include "compute/base/why.h"
 #include "compute/model/gguf.h"
 #include "tests/compute/run/random_run.h"
 
@@ -22,11 +23,11 @@ struct bench {
 
 static int open_bench(void **state) {
     struct bench *bench = calloc(1, sizeof *bench);
-    char why[256];
+    struct why why;
     bench->desk = calloc(1, sizeof *bench->desk);
-    if (!gguf_open(&bench->file, TOKENDRIP_SOURCE_DIR "/assets/model/tokendrip.gguf", why) ||
-        !tokenizer_open(&bench->tokenizer, bench->file, why)) {
-        print_error("%s\n", why);
+    if (!gguf_open(&bench->file, TOKENDRIP_SOURCE_DIR "/assets/model/tokendrip.gguf", &why) ||
+        !tokenizer_open(&bench->tokenizer, bench->file, &why)) {
+        print_error("%s\n", why.text);
         return -1;
     }
     *state = bench;
@@ -63,11 +64,11 @@ static void typing_shows_the_tokens_that_the_model_would_read(void **state) {
     struct bench *bench = *state;
     const char *text = "Where is my parcel?";
     int32_t ids[64];
-    char why[256];
+    struct why why;
     desk_open(bench->desk, NULL, bench->tokenizer, 100);
     for (size_t i = 0; i < strlen(text); i++)
         type(bench, (const char[]){text[i], '\0'}, 100);
-    int count = tokenizer_encode(bench->tokenizer, ids, 64, text, strlen(text), true, why);
+    int count = tokenizer_encode(bench->tokenizer, ids, 64, text, strlen(text), true, &why);
     assert_int_equal(bench->desk->prompt_count, count);
     assert_int_equal(bench->desk->tile_count, count);
     assert_string_equal(bench->desk->message, "");
@@ -112,11 +113,11 @@ static void it_begins_with_the_prompt_that_is_shown(void **state) {
     struct run_info info = {
         .origin = RUN_MEASURED, .unit_ns = 1, .layers = 2, .prompt_tokens = 4, .answer_limit = 1};
     struct run *run = NULL;
-    char why[256];
-    assert_true(run_create(&run, &info, 1, why));
+    struct why why;
+    assert_true(run_create(&run, &info, 1, &why));
     for (int i = 0; i < 4; i++)
         assert_true(run_add_prompt_token(run, i, tokens[i].text, strlen(tokens[i].text),
-                                         tokens[i].is_control, why));
+                                         tokens[i].is_control, &why));
     desk_open(bench->desk, run, bench->tokenizer, 100);
     assert_string_equal(bench->desk->editor.text, "Where is?");
     run_destroy(run);

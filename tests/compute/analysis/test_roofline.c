@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-static char why[WHY_BYTES];
+static struct why why;
 
 // A run of that model with so many tokens, complete enough to be asked.
 static struct run *run_of(const struct model *model, int prompt, int answers) {
@@ -34,8 +34,8 @@ static struct run *run_of(const struct model *model, int prompt, int answers) {
         .answer_limit = answers,
     };
     struct run *run;
-    if (!run_create(&run, &info, 1, why))
-        fail_msg("%s", why);
+    if (!run_create(&run, &info, 1, &why))
+        fail_msg("%s", why.text);
     run->answer_count = answers;
     return run;
 }
@@ -70,7 +70,7 @@ static void floors_of_well_known_models_are_those_worked_out_by_hand(void **stat
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct model *model;
         struct roofline roofline;
-        assert_true(shape_model(&model, shape_find(rows[i].shape, why), rows[i].type, 1, why));
+        assert_true(shape_model(&model, shape_find(rows[i].shape, &why), rows[i].type, 1, &why));
         struct run *run = run_of(model, rows[i].prompt, 2);
         roofline_of(&roofline, &model->shape, run, &h200, 50000000, -1);
         assert_true(roofline.is_measured);
@@ -88,7 +88,7 @@ static void floors_of_well_known_models_are_those_worked_out_by_hand(void **stat
 static void a_step_is_counted_halfway_through_the_answer(void **state) {
     (void)state;
     struct model *model;
-    assert_true(shape_model(&model, shape_at(0), GGUF_TENSOR_F16, 1, why));
+    assert_true(shape_model(&model, shape_at(0), GGUF_TENSOR_F16, 1, &why));
     // 10 prompt tokens, 5 answers: steps see 11, 12, 13 and 14 tokens.
     struct run *run = run_of(model, 10, 5);
     double entry = 2.0 * 12 * 12 * 64 * 2;
@@ -108,12 +108,12 @@ static void this_device_has_rates_within_reason_and_soon(void **state) {
     struct model *model;
     struct backend_state *opened;
     struct backend_opts opts = {.threads = 2, .context = 64};
-    assert_true(shape_model(&model, &little, GGUF_TENSOR_F16, 1, why));
-    assert_true(backend_cpu.open(&opened, model, &opts, why));
+    assert_true(shape_model(&model, &little, GGUF_TENSOR_F16, 1, &why));
+    assert_true(backend_cpu.open(&opened, model, &opts, &why));
     struct device_rates cached, memory;
     int64_t start_ns = stopwatch_now_ns();
-    assert_true(backend_cpu.measure_rates(opened, 1 << 20, &cached, why));
-    assert_true(backend_cpu.measure_rates(opened, (size_t)1 << 40, &memory, why));
+    assert_true(backend_cpu.measure_rates(opened, 1 << 20, &cached, &why));
+    assert_true(backend_cpu.measure_rates(opened, (size_t)1 << 40, &memory, &why));
     // One second each on a machine of its own; sanitizers and neighbours take longer.
     assert_true(stopwatch_now_ns() - start_ns < INT64_C(30000000000));
     assert_true(cached.is_cached);
@@ -125,7 +125,7 @@ static void this_device_has_rates_within_reason_and_soon(void **state) {
     const int32_t tokens[] = {1, 2};
     float logits[40];
     struct backend_pass pass = {.tokens = tokens, .count = 2, .logits = logits};
-    assert_true(backend_cpu.pass(opened, &pass, why));
+    assert_true(backend_cpu.pass(opened, &pass, &why));
     backend_cpu.close(opened);
     model_close(model);
 }

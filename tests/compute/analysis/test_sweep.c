@@ -11,6 +11,7 @@
 
 #include "compute/analysis/spread.h"
 #include "compute/analysis/sweep.h"
+#include "compute/base/why.h"
 #include "tests/compute/run/random_run.h"
 
 #include <math.h>
@@ -19,7 +20,7 @@
 
 enum { SEEDS = 600 };
 
-static char why[256];
+static struct why why;
 
 // --- Made-up devices ---
 
@@ -354,7 +355,7 @@ static void strange_points_give_numbers_or_none_but_no_nonsense(void **state) {
         sweep = exact(equal, times[i], 5); // not ascending: refused, so no fit
         sweep_fit_prefill(&fit, &sweep);
         assert_false(fit.is_there);
-        assert_false(sweep_validate(&sweep, why));
+        assert_false(sweep_validate(&sweep, &why));
     }
     struct sweep sweep = exact(ascending, falling, 5);
     struct sweep_step_fit step;
@@ -372,7 +373,7 @@ static void strange_points_give_numbers_or_none_but_no_nonsense(void **state) {
                 (struct sweep_point){tokens, at, at / 2, at + at / 3, 1 + (int)(seed % 9)};
         }
         any.step_count = any.prefill_count;
-        assert_true(sweep_validate(&any, why));
+        assert_true(sweep_validate(&any, &why));
         assert_finite(&any);
     }
 }
@@ -402,8 +403,8 @@ static void the_share_of_decode_is_that_of_the_modelled_run(void **state) {
         struct run *like = random_run(7, NULL), *run = NULL;
         for (int c = 0; c < 6; c++) {
             int prompt = cases[c][0], answers = cases[c][1];
-            if (!sweep_run(&run, &sweep, like, prompt, answers, why))
-                fail_msg("%s", why);
+            if (!sweep_run(&run, &sweep, like, prompt, answers, &why))
+                fail_msg("%s", why.text);
             double share = (double)run_decode_ns(run) / (double)run_e2e_ns(run);
             assert_true(fabs(sweep_decode_ppm(&sweep, prompt, answers) - 1e6 * share) < 20);
             run_destroy(run);
@@ -419,8 +420,8 @@ static void a_modelled_run_has_the_times_of_the_sweep_and_says_so(void **state) 
     for (uint64_t seed = 1; seed <= 30; seed++) {
         struct run *like = random_run(seed, &limits), *run = NULL;
         int prompt = (int)(seed * 37 % 900) + 1, answers = (int)(seed % 12) + 1;
-        assert_true(sweep_run(&run, &sweep, like, prompt, answers, why));
-        assert_true(run_validate(run, why));
+        assert_true(sweep_run(&run, &sweep, like, prompt, answers, &why));
+        assert_true(run_validate(run, &why));
         assert_int_equal(run->state, RUN_COMPLETE);
         assert_int_equal(run->info.origin, RUN_MODELLED);
         assert_int_equal(run->info.counting, RUN_ENGINE);
@@ -454,15 +455,15 @@ static struct run *spoken(void) {
     static const char *const answer[] = {" Here", ".", "</s>"};
     struct run_info info = {.layers = 2, .prompt_tokens = 4, .answer_limit = 3};
     struct run *run = NULL;
-    assert_true(run_create(&run, &info, 1, why));
+    assert_true(run_create(&run, &info, 1, &why));
     for (int i = 0; i < 4; i++)
-        assert_true(run_add_prompt_token(run, i, prompt[i], strlen(prompt[i]), i == 0, why));
+        assert_true(run_add_prompt_token(run, i, prompt[i], strlen(prompt[i]), i == 0, &why));
     for (int n = 0; n < 3; n++) {
         struct run_pass pass = {n ? RUN_DECODE : RUN_PREFILL, n ? 3 + n : 0, n ? 1 : 4, n, n};
-        assert_true(run_begin_pass(run, &pass, why));
-        assert_true(run_add_answer_token(run, 10 + n, answer[n], strlen(answer[n]), n == 2, why));
+        assert_true(run_begin_pass(run, &pass, &why));
+        assert_true(run_add_answer_token(run, 10 + n, answer[n], strlen(answer[n]), n == 2, &why));
         for (int stage = 0; stage < 4; stage++)
-            assert_true(run_add_mark(run, n + 1, why));
+            assert_true(run_add_mark(run, n + 1, &why));
     }
     run_close(run, RUN_COMPLETE);
     return run;
@@ -474,13 +475,13 @@ static void words_are_repeated_and_control_tokens_keep_their_ends(void **state) 
                                         " it", " Here",  ".",   " Here", ".",      "</s>"};
     struct sweep sweep = sweep_of(&knees[0], 1);
     struct run *like = spoken(), *run = NULL;
-    assert_true(sweep_run(&run, &sweep, like, 7, 5, why));
+    assert_true(sweep_run(&run, &sweep, like, 7, 5, &why));
     for (int i = 0; i < 12; i++)
         assert_string_equal(word(run, i), words[i]);
     assert_true(run->tokens[0].is_control && run->tokens[11].is_control);
     assert_int_equal(run->tokens[4].id, 1);
     run_destroy(run);
-    assert_true(sweep_run(&run, &sweep, like, 2, 1, why));
+    assert_true(sweep_run(&run, &sweep, like, 2, 1, &why));
     assert_string_equal(word(run, 1), " Where");
     assert_string_equal(word(run, 2), " Here");
     run_destroy(run);
@@ -491,19 +492,19 @@ static void lengths_that_cannot_be_are_refused(void **state) {
     (void)state;
     struct sweep sweep = sweep_of(&knees[0], 1), none = {0};
     struct run *like = spoken(), *run = NULL;
-    assert_false(sweep_run(&run, &none, like, 5, 5, why));
-    assert_non_null(strstr(why, "no points"));
-    assert_false(sweep_run(&run, &sweep, like, 0, 5, why));
-    assert_false(sweep_run(&run, &sweep, like, 5, 0, why));
-    assert_false(sweep_run(&run, &sweep, like, RUN_MAX_TOKENS, 5, why));
+    assert_false(sweep_run(&run, &none, like, 5, 5, &why));
+    assert_non_null(strstr(why.text, "no points"));
+    assert_false(sweep_run(&run, &sweep, like, 0, 5, &why));
+    assert_false(sweep_run(&run, &sweep, like, 5, 0, &why));
+    assert_false(sweep_run(&run, &sweep, like, RUN_MAX_TOKENS, 5, &why));
     assert_null(run);
     static const int tokens[] = {1, 2};
     static const int64_t huge[] = {RUN_MAX_NS, RUN_MAX_NS};
     struct sweep slow = exact(tokens, huge, 2);
-    assert_true(sweep_run(&run, &slow, like, 2, 1, why));
+    assert_true(sweep_run(&run, &slow, like, 2, 1, &why));
     assert_int_equal(run_e2e_ns(run), RUN_MAX_NS);
     run_destroy(run);
-    assert_false(sweep_run(&run, &slow, like, 2, 2, why)); // longer than a run may last
+    assert_false(sweep_run(&run, &slow, like, 2, 2, &why)); // longer than a run may last
     assert_int_equal(sweep_decode_ppm(&sweep, 0, 5), -1);
     assert_int_equal(sweep_decode_ppm(&sweep, 5, 0), -1);
     assert_int_equal(sweep_decode_ppm(&sweep, INT32_MAX, INT32_MAX), -1);
@@ -537,8 +538,8 @@ static void a_wrong_sweep_is_refused_by_its_reason(void **state) {
         "step point 0 is at 0",    "prefill point 2 has 0", "step point 1 has p10",
         "prefill point 1 has p10", "step point 2 has p10",  "at 131073 tokens",
     };
-    assert_true(sweep_validate(&good, why));
-    assert_true(sweep_validate(&(struct sweep){0}, why));
+    assert_true(sweep_validate(&good, &why));
+    assert_true(sweep_validate(&(struct sweep){0}, &why));
     for (int i = 0; i < 9; i++)
         rows[i] = good;
     rows[0].prefill_count = SWEEP_MAX_POINTS + 1;
@@ -551,9 +552,9 @@ static void a_wrong_sweep_is_refused_by_its_reason(void **state) {
     rows[7].step[2].p90_ns = RUN_MAX_NS + 1;
     rows[8].prefill[rows[8].prefill_count - 1].tokens = RUN_MAX_TOKENS + 1;
     for (int i = 0; i < 9; i++) {
-        assert_false(sweep_validate(&rows[i], why));
-        if (!strstr(why, says[i]))
-            fail_msg("row %d: %s", i, why);
+        assert_false(sweep_validate(&rows[i], &why));
+        if (!strstr(why.text, says[i]))
+            fail_msg("row %d: %s", i, why.text);
     }
 }
 

@@ -9,11 +9,11 @@
 #define PLUGIN_SYMBOL tokendrip_backend
 #endif
 
-static bool available(char *why) {
+static bool available(struct why *why) {
     if (PLUGIN_IS_THERE)
         return true;
     if (why)
-        snprintf(why, WHY_BYTES, "there is no card");
+        snprintf(why->text, sizeof why->text, "there is no card");
     return false;
 }
 

@@ -34,13 +34,13 @@ static const char *plugin(const char *kind) {
 
 static void a_good_plugin_gives_its_table(void **state) {
     (void)state;
-    char why[WHY_BYTES] = "";
-    const struct backend *backend = backend_load_file(plugin("good"), ANY_LIBRARY, why);
+    struct why why = {0};
+    const struct backend *backend = backend_load_file(plugin("good"), ANY_LIBRARY, &why);
     if (!backend)
-        fail_msg("%s", why);
+        fail_msg("%s", why.text);
     assert_string_equal(backend->name, "test");
-    assert_ptr_equal(backend_load_file(plugin("good"), NULL, why), backend);
-    assert_string_equal(why, "");
+    assert_ptr_equal(backend_load_file(plugin("good"), NULL, &why), backend);
+    assert_string_equal(why.text, "");
 }
 
 static void every_way_to_fail_has_its_own_line(void **state) {
@@ -56,31 +56,32 @@ static void every_way_to_fail_has_its_own_line(void **state) {
         {"alone", ANY_LIBRARY, "there is no card"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char why[WHY_BYTES] = "";
-        assert_null(backend_load_file(plugin(cases[i].kind), cases[i].driver, why));
-        assert_says(why, cases[i].says);
+        struct why why = {0};
+        assert_null(backend_load_file(plugin(cases[i].kind), cases[i].driver, &why));
+        assert_says(why.text, cases[i].says);
     }
 }
 
 static void a_missing_driver_is_told_before_the_plugin_is_opened(void **state) {
     (void)state;
-    char why[WHY_BYTES] = "";
-    assert_null(backend_load_file(plugin("old"), "libtokendrip-no-such-driver.so.1", why));
-    assert_says(why, "no NVIDIA driver");
+    struct why why = {0};
+    assert_null(backend_load_file(plugin("old"), "libtokendrip-no-such-driver.so.1", &why));
+    assert_says(why.text, "no NVIDIA driver");
 }
 
 static void a_file_that_is_no_library_is_told_with_the_loaders_reason(void **state) {
     (void)state;
-    char folder[] = "/tmp/tokendrip-load-XXXXXX", path[64], why[WHY_BYTES] = "";
+    char folder[] = "/tmp/tokendrip-load-XXXXXX", path[64];
+    struct why why = {0};
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/" BACKEND_LOAD_FILE, folder);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fputs("no library", file);
     fclose(file);
-    assert_null(backend_load_file(path, NULL, why));
-    assert_says(why, "the CUDA plugin cannot be loaded");
-    assert_says(why, path);
+    assert_null(backend_load_file(path, NULL, &why));
+    assert_says(why.text, "the CUDA plugin cannot be loaded");
+    assert_says(why.text, path);
     unlink(path);
     rmdir(folder);
 }
@@ -125,11 +126,12 @@ static void it_lies_beside_the_program_or_in_the_librarys_folder(void **state) {
 // There is no plugin beside a test program.
 static void the_programs_own_answer_is_kept(void **state) {
     (void)state;
-    char why[WHY_BYTES] = "", again[WHY_BYTES] = "";
-    assert_null(backend_load_cuda(why));
-    assert_says(why, BACKEND_LOAD_FILE " is missing");
-    assert_null(backend_load_cuda(again));
-    assert_string_equal(again, why);
+    struct why why = {0};
+    struct why again = {0};
+    assert_null(backend_load_cuda(&why));
+    assert_says(why.text, BACKEND_LOAD_FILE " is missing");
+    assert_null(backend_load_cuda(&again));
+    assert_string_equal(again.text, why.text);
 }
 
 int main(void) {

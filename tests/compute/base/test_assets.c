@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "compute/base/assets.h"
+#include "compute/base/why.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,14 +71,15 @@ static void the_nearest_folder_wins(void **state) {
     static const char *const found[] = {"bin/../share/tokendrip/rare.file",
                                         "bin/../assets/rare.file", "bin/assets/rare.file"};
     (void)state;
-    char bin[256], out[ASSETS_PATH_BYTES], expected[256], why[256];
+    char bin[256], out[ASSETS_PATH_BYTES], expected[256];
+    struct why why;
     path_of(bin, "bin");
     for (int i = 0; i < 3; i++) {
         put_file(places[i]);
         path_of(expected, found[i]);
-        assert_true(assets_find_in(out, "rare.file", NULL, bin, why));
+        assert_true(assets_find_in(out, "rare.file", NULL, bin, &why));
         assert_string_equal(out, expected);
-        assert_true(assets_find_in(out, "rare.file", "", bin, why));
+        assert_true(assets_find_in(out, "rare.file", "", bin, &why));
         assert_string_equal(out, expected);
     }
     for (int i = 0; i < 3; i++)
@@ -86,16 +88,17 @@ static void the_nearest_folder_wins(void **state) {
 
 static void the_environment_wins_and_then_nothing_else_is_tried(void **state) {
     (void)state;
-    char bin[256], other[256], out[ASSETS_PATH_BYTES], expected[256], why[256];
+    char bin[256], other[256], out[ASSETS_PATH_BYTES], expected[256];
+    struct why why;
     path_of(bin, "bin");
     path_of(other, "other");
     put_file("bin/assets/rare.file");
-    assert_false(assets_find_in(out, "rare.file", other, bin, why));
-    assert_non_null(strstr(why, "TOKENDRIP_ASSETS"));
-    assert_non_null(strstr(why, other));
+    assert_false(assets_find_in(out, "rare.file", other, bin, &why));
+    assert_non_null(strstr(why.text, "TOKENDRIP_ASSETS"));
+    assert_non_null(strstr(why.text, other));
     put_file("other/rare.file");
     path_of(expected, "other/rare.file");
-    assert_true(assets_find_in(out, "rare.file", other, bin, why));
+    assert_true(assets_find_in(out, "rare.file", other, bin, &why));
     assert_string_equal(out, expected);
     remove_file("bin/assets/rare.file");
     remove_file("other/rare.file");
@@ -103,37 +106,40 @@ static void the_environment_wins_and_then_nothing_else_is_tried(void **state) {
 
 static void what_is_nowhere_is_told_with_every_folder_tried(void **state) {
     (void)state;
-    char bin[256], out[ASSETS_PATH_BYTES], why[256];
+    char bin[256], out[ASSETS_PATH_BYTES];
+    struct why why;
     path_of(bin, "bin");
-    assert_false(assets_find_in(out, "rare.file", NULL, bin, why));
-    assert_non_null(strstr(why, "no rare.file"));
-    assert_non_null(strstr(why, "set TOKENDRIP_ASSETS"));
-    assert_non_null(strstr(why, "/bin/assets"));
-    assert_non_null(strstr(why, "/bin/../assets"));
-    assert_non_null(strstr(why, "/bin/../share/tokendrip"));
-    assert_null(strchr(why, '\n'));
+    assert_false(assets_find_in(out, "rare.file", NULL, bin, &why));
+    assert_non_null(strstr(why.text, "no rare.file"));
+    assert_non_null(strstr(why.text, "set TOKENDRIP_ASSETS"));
+    assert_non_null(strstr(why.text, "/bin/assets"));
+    assert_non_null(strstr(why.text, "/bin/../assets"));
+    assert_non_null(strstr(why.text, "/bin/../share/tokendrip"));
+    assert_null(strchr(why.text, '\n'));
 }
 
 static void paths_too_long_are_not_found_and_not_overrun(void **state) {
     (void)state;
-    char out[ASSETS_PATH_BYTES], why[256];
+    char out[ASSETS_PATH_BYTES];
+    struct why why;
     char *folder = malloc(2 * ASSETS_PATH_BYTES);
     memset(folder, 'a', 2 * ASSETS_PATH_BYTES);
     folder[2 * ASSETS_PATH_BYTES - 1] = '\0';
-    assert_false(assets_find_in(out, "rare.file", folder, NULL, why));
-    assert_false(assets_find_in(out, "rare.file", NULL, folder, why));
-    assert_true(strlen(why) < sizeof why);
+    assert_false(assets_find_in(out, "rare.file", folder, NULL, &why));
+    assert_false(assets_find_in(out, "rare.file", NULL, folder, &why));
+    assert_true(strlen(why.text) < sizeof why.text);
     free(folder);
 }
 
 static void the_programs_own_assets_are_found_through_the_environment(void **state) {
     (void)state;
-    char out[ASSETS_PATH_BYTES], why[256];
+    char out[ASSETS_PATH_BYTES];
+    struct why why;
     setenv("TOKENDRIP_ASSETS", TOKENDRIP_SOURCE_DIR "/assets", 1);
-    assert_true(assets_find(out, "model/tokendrip.gguf", why));
-    assert_true(assets_find(out, "model/policy.txt", why));
-    assert_true(assets_find(out, "schedules/module-7.json", why));
-    assert_true(assets_find(out, "schedules/stage-0.json", why));
+    assert_true(assets_find(out, "model/tokendrip.gguf", &why));
+    assert_true(assets_find(out, "model/policy.txt", &why));
+    assert_true(assets_find(out, "schedules/module-7.json", &why));
+    assert_true(assets_find(out, "schedules/stage-0.json", &why));
 }
 
 static void a_run_may_be_named_without_saying_where_it_is(void **state) {

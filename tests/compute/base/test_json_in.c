@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "compute/base/json_in.h"
+#include "compute/base/why.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -19,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char why[256];
+static struct why why;
 static char folder[64];
 
 static const char *path_of(const char *name) {
@@ -74,7 +75,7 @@ static void a_pipe_is_read_to_its_end_but_not_past_the_bound(void **state) {
         assert_int_equal(pthread_create(&writer, NULL, fill_pipe, NULL), 0);
         char *text = NULL;
         size_t bytes = 0;
-        bool done = jsonin_read(&text, &bytes, feed.path, rows[i].max_bytes, why);
+        bool done = jsonin_read(&text, &bytes, feed.path, rows[i].max_bytes, &why);
         pthread_join(writer, NULL);
         assert_int_equal(done, rows[i].fits);
         if (rows[i].fits) {
@@ -82,7 +83,7 @@ static void a_pipe_is_read_to_its_end_but_not_past_the_bound(void **state) {
             assert_true(bytes == 0 || (text[0] == 'x' && text[bytes - 1] == 'x'));
         } else {
             assert_null(text);
-            assert_non_null(strstr(why, "larger than"));
+            assert_non_null(strstr(why.text, "larger than"));
         }
         free(text);
     }
@@ -97,11 +98,11 @@ static void a_file_of_just_the_bound_is_read(void **state) {
     FILE *file = fopen(path_of("x"), "w");
     fputs("12345", file);
     fclose(file);
-    assert_true(jsonin_read(&text, &bytes, path_of("x"), 5, why));
+    assert_true(jsonin_read(&text, &bytes, path_of("x"), 5, &why));
     assert_int_equal(bytes, 5);
     assert_memory_equal(text, "12345", 5);
     free(text);
-    assert_false(jsonin_read(&text, &bytes, path_of("x"), 4, why));
+    assert_false(jsonin_read(&text, &bytes, path_of("x"), 4, &why));
     assert_null(text);
     assert_int_equal(unlink(path_of("x")), 0);
 }
@@ -122,10 +123,10 @@ static void syntax_errors_name_file_line_and_column_in_one_line(void **state) {
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         json_t *root =
-            jsonin_parse("f.json", rows[i].json, strlen(rows[i].json), rows[i].first_line, why);
+            jsonin_parse("f.json", rows[i].json, strlen(rows[i].json), rows[i].first_line, &why);
         assert_null(root);
-        if (!strstr(why, rows[i].says) || strchr(why, '\n'))
-            fail_msg("row %zu says \"%s\"", i, why);
+        if (!strstr(why.text, rows[i].says) || strchr(why.text, '\n'))
+            fail_msg("row %zu says \"%s\"", i, why.text);
     }
 }
 
@@ -134,9 +135,9 @@ static void a_reason_keeps_its_end_when_names_and_values_are_long(void **state) 
     char name[400] = "";
     memset(name, 'd', sizeof(name) - 1);
     strcpy(name + 380, "/run.json");
-    struct jsonin at = {.name = name, .why = why, .where = "passes[3]"};
+    struct jsonin at = {.name = name, .why = &why, .where = "passes[3]"};
     assert_false(jsonin_fail(&at, "\"%s\" is wrong", "a\nb\x7f"));
-    assert_non_null(strstr(why, "/run.json: passes[3]: \"a b \" is wrong"));
+    assert_non_null(strstr(why.text, "/run.json: passes[3]: \"a b \" is wrong"));
     assert_string_equal(jsonin_short("x.json"), "x.json");
     assert_int_equal(strlen(jsonin_short(name)), 100);
 }
@@ -145,9 +146,9 @@ static void fields_are_taken_only_in_their_type_and_range(void **state) {
     (void)state;
     static const char json[] = "{\"i\":-5,\"r\":1.0,\"t\":true,\"n\":null,\"s\":\"abc\","
                                "\"a\":[1,2],\"o\":{\"x\":1},\"big\":9223372036854775807}";
-    json_t *root = jsonin_parse("f.json", json, strlen(json), 1, why);
+    json_t *root = jsonin_parse("f.json", json, strlen(json), 1, &why);
     assert_non_null(root);
-    struct jsonin at = {.name = "f.json", .json = root, .why = why}, inner;
+    struct jsonin at = {.name = "f.json", .json = root, .why = &why}, inner;
     int64_t number = 0;
     bool flag = false;
     char text[4];
@@ -157,11 +158,11 @@ static void fields_are_taken_only_in_their_type_and_range(void **state) {
     assert_true(jsonin_int(&at, "big", (struct jsonin_range){0, INT64_MAX}, &number));
     assert_int_equal(number, INT64_MAX);
     assert_false(jsonin_int(&at, "i", (struct jsonin_range){-4, 0}, &number));
-    assert_string_equal(why, "f.json: \"i\" is -5, expected -4 to 0");
+    assert_string_equal(why.text, "f.json: \"i\" is -5, expected -4 to 0");
     assert_false(jsonin_int(&at, "i", (struct jsonin_range){-9, -6}, &number));
     assert_false(jsonin_int(&at, "r", (struct jsonin_range){0, 9}, &number));
     assert_false(jsonin_int(&at, "none", (struct jsonin_range){0, 9}, &number));
-    assert_string_equal(why, "f.json: \"none\" is missing");
+    assert_string_equal(why.text, "f.json: \"none\" is missing");
     assert_int_equal(number, INT64_MAX); // untouched by a refusal
     assert_true(jsonin_bool(&at, "t", &flag) && flag);
     assert_false(jsonin_bool(&at, "n", &flag));
@@ -176,12 +177,12 @@ static void fields_are_taken_only_in_their_type_and_range(void **state) {
     assert_false(jsonin_array(&at, "o", (struct jsonin_range){0, 9}, &array));
     assert_true(jsonin_enter(&inner, &at, "o"));
     assert_false(jsonin_int(&inner, "x", (struct jsonin_range){2, 3}, &number));
-    assert_string_equal(why, "f.json: o: \"x\" is 1, expected 2 to 3");
+    assert_string_equal(why.text, "f.json: o: \"x\" is 1, expected 2 to 3");
     assert_false(jsonin_enter(&inner, &at, "a"));
     assert_false(jsonin_enter_item(&inner, &at, "a", array, 1));
-    assert_string_equal(why, "f.json: a[1]: it is an integer, expected an object");
+    assert_string_equal(why.text, "f.json: a[1]: it is an integer, expected an object");
     assert_false(jsonin_enter_item(&inner, &at, "a", array, 2));
-    assert_string_equal(why, "f.json: a[2]: it is missing, expected an object");
+    assert_string_equal(why.text, "f.json: a[2]: it is missing, expected an object");
     json_decref(root);
 }
 

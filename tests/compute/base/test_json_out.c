@@ -8,12 +8,13 @@
 #include <cmocka.h>
 
 #include "compute/base/json_out.h"
+#include "compute/base/why.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
-static char why[256];
+static struct why why;
 
 static void write_everything(struct jsonout *out) {
     jsonout_open(out, NULL, '{');
@@ -45,7 +46,7 @@ static void commas_lines_and_decimals_are_where_they_belong(void **state) {
     struct jsonout out = {.max_bytes = 1000};
     size_t bytes = 0;
     write_everything(&out);
-    char *text = jsonout_take(&out, &bytes, why);
+    char *text = jsonout_take(&out, &bytes, &why);
     assert_string_equal(text, everything);
     assert_int_equal(bytes, sizeof(everything) - 1);
     free(text);
@@ -57,11 +58,11 @@ static void a_text_is_refused_by_one_byte_and_fits_by_none(void **state) {
         struct jsonout out = {.max_bytes = max};
         size_t bytes = 7;
         write_everything(&out);
-        char *text = jsonout_take(&out, &bytes, why);
+        char *text = jsonout_take(&out, &bytes, &why);
         assert_int_equal(text != NULL, max >= sizeof(everything) - 1);
         assert_int_equal(bytes, text ? sizeof(everything) - 1 : 0);
         if (!text)
-            assert_non_null(strstr(why, "larger than"));
+            assert_non_null(strstr(why.text, "larger than"));
         free(text);
     }
 }
@@ -74,7 +75,7 @@ static void large_texts_grow_without_a_gap(void **state) {
     for (int i = 0; i < 50000; i++)
         jsonout_int(&out, NULL, i);
     jsonout_close(&out, ']');
-    char *text = jsonout_take(&out, &bytes, why);
+    char *text = jsonout_take(&out, &bytes, &why);
     json_t *root = json_loadb(text, bytes, 0, NULL);
     assert_int_equal(json_array_size(root), 50000);
     for (size_t i = 0; i < 50000; i++)
@@ -91,7 +92,7 @@ static void the_end_has_room_at_every_length(void **state) {
         struct jsonout out = {.max_bytes = 1 << 20};
         size_t bytes = 0;
         jsonout_text(&out, NULL, letters, count);
-        char *text = jsonout_take(&out, &bytes, why);
+        char *text = jsonout_take(&out, &bytes, &why);
         assert_int_equal(bytes, count + 2);
         assert_int_equal(strlen(text), bytes); // ASan: its NUL lies inside, too
         free(text);
@@ -111,7 +112,7 @@ static void every_character_is_read_back_as_it_was(void **state) {
     jsonout_open(&out, NULL, '[');
     jsonout_text(&out, NULL, all, count);
     jsonout_close(&out, ']');
-    char *text = jsonout_take(&out, &bytes, why);
+    char *text = jsonout_take(&out, &bytes, &why);
     assert_non_null(strstr(text, "\\u0000\\u0001"));
     assert_non_null(strstr(text, "\\t\\n\\u000b"));
     assert_non_null(strstr(text, " !\\\"#"));

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "compute/base/partfile.h"
+#include "compute/base/why.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -63,12 +64,13 @@ static int remove_folder(void **state) {
 
 static void parts_never_share_a_name(void **state) {
     (void)state;
-    char target[128], why[256];
+    char target[128];
+    struct why why;
     snprintf(target, sizeof target, "%s", path_of("film.v2.mp4"));
     struct partfile parts[3];
     for (int i = 0; i < 3; i++)
         assert_true(
-            partfile_create(&parts[i], target, (struct partfile_name){"part", ".mp4"}, why));
+            partfile_create(&parts[i], target, (struct partfile_name){"part", ".mp4"}, &why));
     assert_true(is_there("film.v2.part.mp4"));
     assert_true(is_there("film.v2.part2.mp4"));
     assert_true(is_there("film.v2.part3.mp4"));
@@ -82,31 +84,33 @@ static void parts_never_share_a_name(void **state) {
 
 static void folders_in_the_making_never_share_a_name(void **state) {
     (void)state;
-    char target[128], why[256];
+    char target[128];
+    struct why why;
     snprintf(target, sizeof target, "%s", path_of("stills"));
     struct partfile parts[2];
     for (int i = 0; i < 2; i++)
-        assert_true(partfile_create_folder(&parts[i], target, "part", why));
+        assert_true(partfile_create_folder(&parts[i], target, "part", &why));
     assert_string_equal(parts[0].path, path_of("stills.part"));
     assert_string_equal(parts[1].path, path_of("stills.part2"));
     assert_int_equal(rmdir(parts[1].path), 0);
-    assert_true(partfile_rename(parts[0].path, target, false, why));
+    assert_true(partfile_rename(parts[0].path, target, false, &why));
     assert_int_equal(rmdir(target), 0);
 }
 
 static void publishing_never_replaces_what_appeared_meanwhile(void **state) {
     (void)state;
     for (int overwrite = 0; overwrite < 2; overwrite++) {
-        char target[128], why[256];
+        char target[128];
+        struct why why;
         struct partfile part;
         snprintf(target, sizeof target, "%s", path_of("a.y4m"));
-        assert_true(partfile_create(&part, target, (struct partfile_name){"part", ".y4m"}, why));
-        assert_true(partfile_write(&part, "new", 3, why));
+        assert_true(partfile_create(&part, target, (struct partfile_name){"part", ".y4m"}, &why));
+        assert_true(partfile_write(&part, "new", 3, &why));
         put_file("a.y4m", "old");
-        assert_int_equal(partfile_publish(&part, target, overwrite == 1, why), overwrite == 1);
+        assert_int_equal(partfile_publish(&part, target, overwrite == 1, &why), overwrite == 1);
         assert_file_holds("a.y4m", overwrite ? "new" : "old");
         if (!overwrite) {
-            assert_non_null(strstr(why, "a.part.y4m")); // where the new one is
+            assert_non_null(strstr(why.text, "a.part.y4m")); // where the new one is
             assert_int_equal(unlink(part.path), 0);
         }
     }
@@ -115,24 +119,25 @@ static void publishing_never_replaces_what_appeared_meanwhile(void **state) {
 
 static void a_target_that_cannot_become_a_file_is_refused_with_the_reason(void **state) {
     (void)state;
-    char why[256], longest[PARTFILE_PATH_BYTES];
+    char longest[PARTFILE_PATH_BYTES];
+    struct why why;
     memset(longest, 'a', sizeof longest);
     longest[sizeof longest - 1] = '\0';
     put_file("there.png", "");
     assert_int_equal(symlink("nothing", path_of("link.png")), 0);
 
-    assert_true(partfile_check_target(path_of("free.png"), false, why));
-    assert_true(partfile_check_target(path_of("there.png"), true, why));
-    assert_false(partfile_check_target(path_of("there.png"), false, why));
-    assert_non_null(strstr(why, "exists"));
-    assert_false(partfile_check_target(path_of("link.png"), true, why));
-    assert_non_null(strstr(why, "link to nothing"));
-    assert_false(partfile_check_target(folder, true, why));
-    assert_non_null(strstr(why, "no plain file"));
-    assert_false(partfile_check_target(path_of("missing/a.png"), true, why));
-    assert_non_null(strstr(why, "there is no folder"));
-    assert_false(partfile_check_target(longest, true, why));
-    assert_non_null(strstr(why, "too long"));
+    assert_true(partfile_check_target(path_of("free.png"), false, &why));
+    assert_true(partfile_check_target(path_of("there.png"), true, &why));
+    assert_false(partfile_check_target(path_of("there.png"), false, &why));
+    assert_non_null(strstr(why.text, "exists"));
+    assert_false(partfile_check_target(path_of("link.png"), true, &why));
+    assert_non_null(strstr(why.text, "link to nothing"));
+    assert_false(partfile_check_target(folder, true, &why));
+    assert_non_null(strstr(why.text, "no plain file"));
+    assert_false(partfile_check_target(path_of("missing/a.png"), true, &why));
+    assert_non_null(strstr(why.text, "there is no folder"));
+    assert_false(partfile_check_target(longest, true, &why));
+    assert_non_null(strstr(why.text, "too long"));
 
     assert_int_equal(unlink(path_of("there.png")), 0);
     assert_int_equal(unlink(path_of("link.png")), 0);
@@ -143,10 +148,10 @@ static void a_write_error_says_what_the_system_said(void **state) {
     struct partfile full = {.fd = open("/dev/full", O_WRONLY), .path = "film.part.mp4"};
     if (full.fd < 0)
         skip();
-    char why[256];
-    assert_false(partfile_write(&full, "x", 1, why));
-    assert_non_null(strstr(why, strerror(ENOSPC)));
-    assert_non_null(strstr(why, "film.part.mp4"));
+    struct why why;
+    assert_false(partfile_write(&full, "x", 1, &why));
+    assert_non_null(strstr(why.text, strerror(ENOSPC)));
+    assert_non_null(strstr(why.text, "film.part.mp4"));
     partfile_keep(&full);
 }
 

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "compute/base/signals.h"
+#include "compute/base/why.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -42,16 +43,16 @@ static int in_child(void (*body)(int number), int number) {
 }
 
 static void ask_once(int number) {
-    char why[256];
-    if (!signals_start(why) || signals_stop_asked())
+    struct why why;
+    if (!signals_start(&why) || signals_stop_asked())
         _exit(1);
     kill(getpid(), number);
     _exit(becomes_asked() ? 0 : 2);
 }
 
 static void ask_twice(int number) {
-    char why[256];
-    if (!signals_start(why))
+    struct why why;
+    if (!signals_start(&why))
         _exit(1);
     kill(getpid(), number);
     if (!becomes_asked())
@@ -63,9 +64,9 @@ static void ask_twice(int number) {
 }
 
 static void keep_ignoring(int number) {
-    char why[256];
+    struct why why;
     signal(number, SIG_IGN);
-    if (!signals_start(why))
+    if (!signals_start(&why))
         _exit(1);
     kill(getpid(), number);
     for (int i = 0; i < 25; i++)
@@ -74,10 +75,10 @@ static void keep_ignoring(int number) {
 }
 
 static void write_to_closed_pipe(int number) {
-    char why[256];
+    struct why why;
     int ends[2];
     (void)number;
-    if (!signals_start(why) || pipe(ends) != 0)
+    if (!signals_start(&why) || pipe(ends) != 0)
         _exit(1);
     close(ends[0]);
     _exit(write(ends[1], "x", 1) == -1 && errno == EPIPE ? 0 : 2);
@@ -90,8 +91,8 @@ static void count_wake(void *context) {
 }
 
 static void wake_a_sleeper(int number) {
-    char why[256];
-    if (!signals_start(why))
+    struct why why;
+    if (!signals_start(&why))
         _exit(1);
     signals_on_stop(count_wake, &wakes);
     kill(getpid(), number);
@@ -101,8 +102,8 @@ static void wake_a_sleeper(int number) {
 }
 
 static void wake_nobody(int number) {
-    char why[256];
-    if (!signals_start(why))
+    struct why why;
+    if (!signals_start(&why))
         _exit(1);
     signals_on_stop(count_wake, &wakes);
     signals_on_stop(NULL, NULL);

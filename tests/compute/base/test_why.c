@@ -12,20 +12,23 @@
 
 static void a_reason_is_written_and_the_answer_is_false(void **state) {
     (void)state;
-    char why[WHY_BYTES] = "something else";
-    assert_false(why_set(why, "'%s' has %d layers", "a.gguf", 3));
-    assert_string_equal(why, "'a.gguf' has 3 layers");
+    struct why why = {"something else"};
+    assert_false(why_set(&why, "'%s' has %d layers", "a.gguf", 3));
+    assert_string_equal(why.text, "'a.gguf' has 3 layers");
 }
 
 static void a_long_reason_is_cut_at_the_end_of_the_text(void **state) {
     (void)state;
-    char longer[2 * WHY_BYTES], why[WHY_BYTES + 1];
+    char longer[2 * WHY_BYTES];
+    struct {
+        struct why why;
+        char behind;
+    } at = {.behind = 'k'};
     memset(longer, 'x', sizeof longer);
     longer[sizeof longer - 1] = '\0';
-    why[WHY_BYTES] = 'k';
-    assert_false(why_set(why, "%s", longer));
-    assert_int_equal(strlen(why), WHY_BYTES - 1);
-    assert_int_equal(why[WHY_BYTES], 'k'); // what lies behind is untouched
+    assert_false(why_set(&at.why, "%s", longer));
+    assert_int_equal(strlen(at.why.text), WHY_BYTES - 1);
+    assert_int_equal(at.behind, 'k'); // what lies behind is untouched
 }
 
 static void a_caller_without_a_text_only_learns_of_the_failure(void **state) {

@@ -47,7 +47,7 @@ struct fixture {
 
 static struct fixture make_model(const struct gguf_builder_llama *shape) {
     struct fixture fixture = {0};
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct gguf_builder builder;
     struct gguf *file;
     size_t bytes;
@@ -55,9 +55,9 @@ static struct fixture make_model(const struct gguf_builder_llama *shape) {
     gguf_builder_llama(&builder, shape);
     fixture.bytes = gguf_builder_finish(&builder, &bytes);
     gguf_builder_clear(&builder);
-    if (!gguf_parse(&file, "test", fixture.bytes, bytes, why) ||
-        !model_from_gguf(&fixture.model, file, "test", why))
-        fail_msg("%s", why);
+    if (!gguf_parse(&file, "test", fixture.bytes, bytes, &why) ||
+        !model_from_gguf(&fixture.model, file, "test", &why))
+        fail_msg("%s", why.text);
     return fixture;
 }
 
@@ -200,21 +200,21 @@ static void reference_step(struct reference *ref, int32_t token, int position, d
 // --- The backend, called briefly ---
 
 static struct backend_state *open_state(const struct model *model, const char *isa, int threads) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct backend_state *state;
     struct backend_opts opts = {.threads = threads, .context = model->shape.context, .isa = isa};
-    if (!backend_cpu.open(&state, model, &opts, why))
-        fail_msg("%s", why);
+    if (!backend_cpu.open(&state, model, &opts, &why))
+        fail_msg("%s", why.text);
     return state;
 }
 
 static void pass(struct backend_state *state, const int32_t *tokens, int count, int first,
                  float *logits) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct backend_pass job = {
         .tokens = tokens, .count = count, .first_position = first, .logits = logits};
-    if (!backend_cpu.pass(state, &job, why))
-        fail_msg("%s", why);
+    if (!backend_cpu.pass(state, &job, &why))
+        fail_msg("%s", why.text);
 }
 
 static void assert_logits(const float *got, const double *wanted, int vocab, const char *what) {
@@ -359,13 +359,13 @@ static void every_stage_is_marked_once_in_order_of_time(void **state) {
     static const int counts[] = {1, 200};
     for (int i = 0; i < 2; i++) {
         int32_t tokens[MOST_TOKENS];
-        char why[WHY_BYTES] = "";
+        struct why why = {0};
         struct marks marks = {0};
         tokens_of(fixture.model, tokens, MOST_TOKENS);
         struct backend_pass job = {
             .tokens = tokens, .count = counts[i], .on_mark = note_mark, .context = &marks};
         int64_t last_ns = stopwatch_now_ns();
-        assert_true(backend_cpu.pass(opened, &job, why));
+        assert_true(backend_cpu.pass(opened, &job, &why));
         assert_int_equal(marks.count, fixture.model->shape.layers + 1);
         for (int m = 0; m < marks.count; m++) {
             assert_int_equal(marks.stages[m], m);
@@ -387,7 +387,7 @@ static void a_prefill_stops_at_a_layer_and_the_state_stays_good(void **state) {
     struct backend_state *opened = open_state(fixture.model, NULL, 2);
     pass(opened, tokens, 140, 0, before);
     for (int layer = 0; layer < fixture.model->shape.layers; layer++) {
-        char why[WHY_BYTES] = "";
+        struct why why = {0};
         struct marks marks = {.stop_after = layer};
         struct backend_pass job = {.tokens = tokens,
                                    .count = 100,
@@ -396,12 +396,12 @@ static void a_prefill_stops_at_a_layer_and_the_state_stays_good(void **state) {
                                    .is_stopped = is_enough,
                                    .context = &marks};
         pass(opened, tokens, 40, 0, NULL);
-        assert_false(backend_cpu.pass(opened, &job, why));
-        assert_string_equal(why, "stopped");
+        assert_false(backend_cpu.pass(opened, &job, &why));
+        assert_string_equal(why.text, "stopped");
         assert_int_equal(marks.count, layer + 1);
         // What came before the stopped pass is there, what it began is not.
         job = (struct backend_pass){.tokens = tokens, .count = 1, .first_position = 41};
-        assert_false(backend_cpu.pass(opened, &job, why));
+        assert_false(backend_cpu.pass(opened, &job, &why));
         pass(opened, tokens + 40, 100, 40, after);
         assert_memory_equal(before, after, sizeof(before));
     }
@@ -422,11 +422,11 @@ static void fewer_marks_change_no_bit(void **state) {
     int32_t tokens[MOST_TOKENS];
     tokens_of(fixture.model, tokens, MOST_TOKENS);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        char why[WHY_BYTES] = "";
+        struct why why = {0};
         struct backend_state *opened;
         struct backend_opts opts = {
             .threads = 2, .context = MOST_TOKENS, .device = 7, .marks = rows[i].which};
-        assert_true(backend_cpu.open(&opened, fixture.model, &opts, why)); // no card is asked
+        assert_true(backend_cpu.open(&opened, fixture.model, &opts, &why)); // no card is asked
         for (int k = 0; k < 2; k++) {
             struct marks marks = {0};
             struct backend_pass job = {.tokens = tokens,
@@ -434,7 +434,7 @@ static void fewer_marks_change_no_bit(void **state) {
                                        .logits = i == 0 ? wanted[k] : got,
                                        .on_mark = note_mark,
                                        .context = &marks};
-            assert_true(backend_cpu.pass(opened, &job, why));
+            assert_true(backend_cpu.pass(opened, &job, &why));
             assert_int_equal(marks.count, rows[i].count);
             assert_true(marks.count < 2 ||
                         (marks.stages[0] == 0 && marks.stages[marks.count - 1] == 2));
@@ -460,11 +460,11 @@ static int32_t largest_of(const float *logits, int vocab) {
 
 static int32_t greedy(struct backend_state *state, const int32_t *tokens, int count,
                       float *logits) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     int32_t id = -2;
     struct backend_pass job = {
         .tokens = tokens, .count = count, .logits = logits, .greedy_id = &id};
-    assert_true(backend_cpu.pass(state, &job, why));
+    assert_true(backend_cpu.pass(state, &job, &why));
     return id;
 }
 
@@ -546,11 +546,11 @@ static void impossible_passes_are_refused_and_change_nothing(void **state) {
     pass(opened, good, 5, 0, NULL);
     pass(opened, good, 1, 5, before);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        char why[WHY_BYTES] = "";
+        struct why why = {0};
         pass(opened, good, 5, 0, NULL);
-        assert_false(backend_cpu.pass(opened, &rows[i].pass, why));
-        if (!strstr(why, rows[i].why))
-            fail_msg("row %zu: %s", i, why);
+        assert_false(backend_cpu.pass(opened, &rows[i].pass, &why));
+        if (!strstr(why.text, rows[i].why))
+            fail_msg("row %zu: %s", i, why.text);
         pass(opened, good, 1, 5, after);
         assert_memory_equal(before, after, sizeof(before));
     }
@@ -560,13 +560,13 @@ static void impossible_passes_are_refused_and_change_nothing(void **state) {
 }
 
 static void refuse_open(struct model *model, struct backend_opts opts, const char *wanted) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct backend_state *state = (void *)1;
-    if (backend_cpu.open(&state, model, &opts, why))
+    if (backend_cpu.open(&state, model, &opts, &why))
         fail_msg("opened, expected: %s", wanted);
     assert_null(state);
-    if (!strstr(why, wanted))
-        fail_msg("said: %s; expected: %s", why, wanted);
+    if (!strstr(why.text, wanted))
+        fail_msg("said: %s; expected: %s", &why, wanted);
 }
 
 static void impossible_settings_are_refused(void **state) {
@@ -607,7 +607,8 @@ static void weights_it_cannot_multiply_are_refused_by_name(void **state) {
 
 static void it_says_what_it_is(void **state) {
     (void)state;
-    char why[WHY_BYTES] = "", line[160] = "";
+    char line[160] = "";
+    struct why why = {0};
     struct fixture fixture = make_model(&odd);
     struct run_info info = {0};
     struct backend_state *opened = open_state(fixture.model, "plain", 2);
@@ -617,7 +618,7 @@ static void it_says_what_it_is(void **state) {
     assert_true(info.device_name[0] != '\0');
     assert_int_equal(info.threads, 2);
     assert_int_equal(info.kv_value_bytes, 4);
-    assert_true(backend_cpu.available(why));
+    assert_true(backend_cpu.available(&why));
     backend_cpu.describe(line, sizeof(line));
     assert_non_null(strstr(line, info.device_name));
     assert_non_null(strstr(line, "core"));

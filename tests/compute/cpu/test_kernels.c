@@ -92,17 +92,17 @@ static void assert_near(const char *isa, double got, double wanted, double toler
 
 static void the_named_set_is_chosen_and_others_are_refused(void **state) {
     (void)state;
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     for (int i = 0; kernels_at(i); i++)
-        assert_ptr_equal(kernels_choose(kernels_at(i)->isa, why), kernels_at(i));
+        assert_ptr_equal(kernels_choose(kernels_at(i)->isa, &why), kernels_at(i));
     unsetenv("TOKENDRIP_ISA");
-    assert_ptr_equal(kernels_choose(NULL, why), kernels_at(0));
+    assert_ptr_equal(kernels_choose(NULL, &why), kernels_at(0));
     setenv("TOKENDRIP_ISA", "plain", 1);
-    assert_string_equal(kernels_choose(NULL, why)->isa, "plain");
+    assert_string_equal(kernels_choose(NULL, &why)->isa, "plain");
     setenv("TOKENDRIP_ISA", "mmx", 1);
-    assert_null(kernels_choose(NULL, why));
-    assert_non_null(strstr(why, "'mmx' is not known"));
-    assert_string_equal(kernels_choose("plain", why)->isa, "plain"); // the argument wins
+    assert_null(kernels_choose(NULL, &why));
+    assert_non_null(strstr(why.text, "'mmx' is not known"));
+    assert_string_equal(kernels_choose("plain", &why)->isa, "plain"); // the argument wins
     unsetenv("TOKENDRIP_ISA");
 }
 

@@ -34,10 +34,10 @@ static const int team_sizes[] = {1, 2, 3, 4, 8};
 enum { TEAM_SIZES = sizeof(team_sizes) / sizeof(team_sizes[0]) };
 
 static struct threads *team_of(int count) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct threads *threads;
-    if (!threads_create(&threads, count, why))
-        fail_msg("%s", why);
+    if (!threads_create(&threads, count, &why))
+        fail_msg("%s", why.text);
     return threads;
 }
 
@@ -183,11 +183,11 @@ static void impossible_team_sizes_are_refused(void **state) {
     (void)state;
     static const int sizes[] = {0, -1, THREADS_MAX + 1};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        char why[WHY_BYTES] = "";
+        struct why why = {0};
         struct threads *threads;
-        assert_false(threads_create(&threads, sizes[i], why));
+        assert_false(threads_create(&threads, sizes[i], &why));
         assert_null(threads);
-        assert_non_null(strstr(why, "expected 1 to"));
+        assert_non_null(strstr(why.text, "expected 1 to"));
     }
     threads_destroy(NULL);
 }

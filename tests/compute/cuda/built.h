@@ -15,7 +15,7 @@ struct built {
 };
 
 static inline struct built build(const struct gguf_builder_llama *shape) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct gguf_builder builder;
     struct gguf *file = NULL;
     struct built built = {};
@@ -24,8 +24,8 @@ static inline struct built build(const struct gguf_builder_llama *shape) {
     gguf_builder_llama(&builder, shape);
     built.bytes = gguf_builder_finish(&builder, &bytes);
     gguf_builder_clear(&builder);
-    assert_good(gguf_parse(&file, "built", built.bytes, bytes, why), why);
-    assert_good(model_from_gguf(&built.model, file, "built", why), why);
+    assert_good(gguf_parse(&file, "built", built.bytes, bytes, &why), why.text);
+    assert_good(model_from_gguf(&built.model, file, "built", &why), why.text);
     return built;
 }
 

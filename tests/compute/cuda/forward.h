@@ -13,7 +13,6 @@ extern "C" {
 
 #include "compute/backend/backend.h"
 #include "compute/base/stopwatch.h"
-#include "compute/base/why.h"
 #include "compute/model/sampler.h"
 #include "compute/model/shape.h"
 }
@@ -43,9 +42,9 @@ static inline void assert_good(bool ok, const char *why) {
 }
 
 static inline struct model *open_model(const char *path) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct model *model = NULL;
-    assert_good(model_open(&model, path, why), why);
+    assert_good(model_open(&model, path, &why), why.text);
     return model;
 }
 
@@ -117,13 +116,13 @@ static inline struct backend_opts usual_opts(const struct model *model) {
 
 static inline void open_runner_with(struct runner *r, const struct backend *backend,
                                     const struct model *model, const struct backend_opts &opts) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     memset(r, 0, sizeof *r);
     r->backend = backend;
     r->model = model;
     r->opts = opts;
     assert_in_range(model->shape.vocab, 1, MOST_VOCAB);
-    assert_good(backend->open(&r->state, model, &opts, why), why);
+    assert_good(backend->open(&r->state, model, &opts, &why), why.text);
 }
 
 static inline void open_runner(struct runner *r, const struct backend *backend,
@@ -133,7 +132,7 @@ static inline void open_runner(struct runner *r, const struct backend *backend,
 
 // The greedy id of the backend, which must be that of its logits.
 static inline int32_t feed(struct runner *r, const int32_t *tokens, int count, int first) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct backend_pass pass = {};
     int32_t greedy_id = -2;
     pass.tokens = tokens;
@@ -147,7 +146,7 @@ static inline int32_t feed(struct runner *r, const int32_t *tokens, int count, i
     r->marks_ascend = true;
     for (int i = 0; i < MOST_VOCAB; i++)
         r->logits[i] = NAN;
-    assert_good(r->backend->pass(r->state, &pass, why), why);
+    assert_good(r->backend->pass(r->state, &pass, &why), why.text);
     const int all = r->model->shape.layers + 1;
     assert_int_equal(r->marks, r->opts.marks == BACKEND_MARKS_ALL    ? all
                                : r->opts.marks == BACKEND_MARKS_NONE ? 0

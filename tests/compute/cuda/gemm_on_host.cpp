@@ -16,7 +16,7 @@ size_t gemm_workspace_bytes(void) {
     return 4096;
 }
 
-bool gemm_create(struct gemm **out, char *why) {
+bool gemm_create(struct gemm **out, struct why *why) {
     *out = new gemm();
     if (cudaMalloc(&(*out)->workspace, gemm_workspace_bytes()) == cudaSuccess)
         return true;
@@ -94,7 +94,7 @@ static void check_alignment(const struct gemm_call &c) {
 }
 
 // Products are never part of a capture.
-bool gemm_run(struct gemm *, const struct gemm_call *call, cudaStream_t stream, char *) {
+bool gemm_run(struct gemm *, const struct gemm_call *call, cudaStream_t stream, struct why *) {
     const struct gemm_call copy = *call;
     check_alignment(copy);
     host_enqueue(stream, [copy] {

@@ -144,7 +144,8 @@ static void assert_mixed(const struct fixture &f, const struct rows_out &out, co
 // Work memory of exactly the size that was counted; values: what there is room for, 0 =
 // as many as it takes.
 static void check(const struct heads &h, int tokens, int first, int tile, size_t values) {
-    char what[128], why[WHY_BYTES] = "";
+    char what[128];
+    struct why why = {0};
     const int context = first + tokens + 3;
     struct fixture f(h, tokens, first, context);
     struct attend_products work = {};
@@ -161,9 +162,9 @@ static void check(const struct heads &h, int tokens, int first, int tile, size_t
     work.tile_tokens = tile;
     if (values > 0)
         work.values = values;
-    assert_true(gemm_create(&gemm, why));
-    if (!attend_products_run(&work, gemm, f.args(), NULL, why))
-        fail_msg("%s: %s", what, why);
+    assert_true(gemm_create(&gemm, &why));
+    if (!attend_products_run(&work, gemm, f.args(), NULL, &why))
+        fail_msg("%s: %s", what, why.text);
     assert_mixed(f, f.args().out, what);
     gemm_destroy(gemm);
 }
@@ -216,7 +217,7 @@ static void any_grouping_of_heads_goes_with_any_room_for_them(void **) {
 // One score far above the rest, and all of them far below zero: a softmax without its
 // maximum would overflow or divide zero by zero.
 static void extreme_scores_stay_numbers(void **) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct fixture f({1, 1, 8}, 40, 0, 48);
     struct attend_products work = {};
     struct device_arena count = {NULL, 0};
@@ -227,8 +228,8 @@ static void extreme_scores_stay_numbers(void **) {
     device<unsigned char> memory(count.used);
     struct device_arena arena = {memory.at, 0};
     attend_products_place(&work, &arena, f.heads, f.stride, 48, 4096);
-    assert_true(gemm_create(&gemm, why));
-    assert_true(attend_products_run(&work, gemm, f.args(), NULL, why));
+    assert_true(gemm_create(&gemm, &why));
+    assert_true(attend_products_run(&work, gemm, f.args(), NULL, &why));
     const struct rows_out out = f.args().out;
     for (size_t i = 0; i < f.out.count; i++)
         assert_true(isfinite(to_float(f.out.at[i])));

@@ -659,11 +659,11 @@ static void rows_attend_to_what_came_before_them(void **) {
 static void products_in_slices_are_those_at_once(void **) {
     enum { ROWS = 12, COLS = 8, MOST = 300 };
     struct gemm *gemm = NULL;
-    char why[256] = "";
+    struct why why = {0};
     device<float> in(MOST * COLS), weights(ROWS * COLS), wanted(MOST * ROWS), got(MOST * ROWS);
     fill(in);
     fill(weights);
-    assert_true(gemm_create(&gemm, why));
+    assert_true(gemm_create(&gemm, &why));
     for (int tokens : {1, 127, 128, 129, 256, 300}) {
         for (double fitting : {1e9, 270.0, 200.0, 1.0}) {
             for (bool is_bf16 : {false, true}) {
@@ -676,9 +676,9 @@ static void products_in_slices_are_those_at_once(void **) {
                 call.cols = call.in_stride = call.weights_stride = COLS;
                 call.type = is_bf16 ? GEMM_BF16 : GEMM_F32;
                 memset(got.at, 0xff, got.count * sizeof(float));
-                assert_true(gemm_run(gemm, &call, NULL, why));
+                assert_true(gemm_run(gemm, &call, NULL, &why));
                 call.out = got.at;
-                assert_true(gemm_run_in_slices(gemm, &call, fitting * 2 * ROWS * COLS, NULL, why));
+                assert_true(gemm_run_in_slices(gemm, &call, fitting * 2 * ROWS * COLS, NULL, &why));
                 assert_memory_equal(got.at, wanted.at, (size_t)(tokens * ROWS) * sizeof(float));
                 if (tokens < MOST) // and nothing behind them
                     assert_true(isnan(got.at[tokens * ROWS]));

@@ -22,18 +22,19 @@ static void assert_says(const char *why, const char *says) {
 static void assert_refused(const struct model *model, int device, const char *says) {
     struct backend_state *state = NULL;
     struct backend_opts opts = usual_opts(model);
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     opts.device = device;
-    assert_false(backend_cuda.open(&state, model, &opts, why));
+    assert_false(backend_cuda.open(&state, model, &opts, &why));
     assert_null(state);
-    assert_says(why, says);
+    assert_says(why.text, says);
     assert_int_equal(host_cuda.used_bytes, 0);
 }
 
 static void assert_not_available(const char *says) {
-    char why[WHY_BYTES] = "", line[512] = "";
-    assert_false(backend_cuda.available(why));
-    assert_says(why, says);
+    char line[512] = "";
+    struct why why = {0};
+    assert_false(backend_cuda.available(&why));
+    assert_says(why.text, says);
     backend_cuda.describe(line, sizeof line);
     assert_says(line, says);
 }
@@ -41,8 +42,9 @@ static void assert_not_available(const char *says) {
 // --- Cards ---
 
 static void a_machine_without_a_good_card_is_told_what_it_lacks(void **) {
-    char why[WHY_BYTES] = "", line[512] = "";
-    assert_true(backend_cuda.available(why));
+    char line[512] = "";
+    struct why why = {0};
+    assert_true(backend_cuda.available(&why));
     backend_cuda.describe(line, sizeof line);
     assert_string_equal(line, "cuda:0 host emulation, 1 GiB memory, 1.0 GiB free, compute "
                               "capability 9.0, driver for CUDA 13.0");
@@ -81,11 +83,11 @@ static int device_of(const struct model *model, int wanted) {
 
 static void the_card_that_is_asked_for_is_taken_and_else_the_first_that_works(void **) {
     struct built built = build(&small);
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     host_cuda.devices = 4;
     host_cuda.old_devices = 1 << 0;
     host_cuda.full_devices = 1 << 1;
-    assert_true(backend_cuda.available(why));
+    assert_true(backend_cuda.available(&why));
     assert_int_equal(device_of(built.model, -1), 2);
     assert_int_equal(device_of(built.model, 3), 3);
     assert_int_equal(device_of(built.model, 2), 2);
@@ -142,15 +144,15 @@ static void a_full_card_is_told_with_the_shape_that_fits(void **) {
     struct shape_preset preset = {
         "little", {64, 2, 4, 2, 16, 96, 80, 96, 1e-5f, 1e4f, false}, GGUF_TENSOR_F32};
     struct model *made = NULL;
-    char why[WHY_BYTES] = "";
-    assert_good(shape_model(&made, &preset, GGUF_TENSOR_F32, 7, why), why);
+    struct why why = {0};
+    assert_good(shape_model(&made, &preset, GGUF_TENSOR_F32, 7, &why), why.text);
     host_cuda.memory_bytes = 100000;
     assert_refused(made, -1, "0.00 GB are free: no shape of this program fits");
     model_close(made);
     // Nothing is made of it before it is refused.
-    const struct shape_preset *large = shape_find("llama-3-8b", why);
+    const struct shape_preset *large = shape_find("llama-3-8b", &why);
     assert_non_null(large);
-    assert_good(shape_model(&made, large, GGUF_TENSOR_Q4_0, 7, why), why);
+    assert_good(shape_model(&made, large, GGUF_TENSOR_Q4_0, 7, &why), why.text);
     host_cuda.memory_bytes = (size_t)2 << 30;
     assert_refused(made, -1, "2.15 GB are free: take llama-3.2-1b");
     made->is_made = false; // as a file's weights
@@ -171,15 +173,15 @@ static void memory_that_runs_out_anywhere_is_a_line(void **) {
     for (long n = 1;; n++, refused++) {
         struct backend_state *state = NULL;
         struct backend_opts opts = usual_opts(built.model);
-        char why[WHY_BYTES] = "";
+        struct why why = {0};
         int32_t token = 1;
         host_cuda.refused_allocation = n;
-        bool ok = backend_cuda.open(&state, built.model, &opts, why);
+        bool ok = backend_cuda.open(&state, built.model, &opts, &why);
         backend_cuda.close(state);
         assert_int_equal(host_cuda.used_bytes, 0);
         if (ok)
             break;
-        assert_true(strstr(why, "memory") || strstr(why, "room"));
+        assert_true(strstr(why.text, "memory") || strstr(why.text, "room"));
         host_cuda.refused_allocation = 0;
         open_runner(&r, &backend_cuda, built.model);
         feed(&r, &token, 1, 0);
@@ -208,7 +210,7 @@ static void a_device_lost_at_any_call_is_a_line(void **) {
     for (long calls = 1; !is_through; calls++) {
         struct backend_state *state = NULL;
         struct backend_opts opts = {};
-        char why[WHY_BYTES] = "";
+        struct why why = {0};
         struct backend_pass pass;
         float logits[96];
         int32_t greedy_id;
@@ -216,13 +218,13 @@ static void a_device_lost_at_any_call_is_a_line(void **) {
         host_cuda_reset();
         cuda_on_host_fail_after(calls);
         prepare(&pass, 3, logits, &greedy_id);
-        bool ok = backend_cuda.open(&state, built.model, &opts, why) &&
-                  backend_cuda.pass(state, &pass, why);
+        bool ok = backend_cuda.open(&state, built.model, &opts, &why) &&
+                  backend_cuda.pass(state, &pass, &why);
         pass.count = 1;
-        ok = ok && backend_cuda.pass(state, &pass, why);
+        ok = ok && backend_cuda.pass(state, &pass, &why);
         is_through = ok;
         if (!ok)
-            assert_says(why, "GPU");
+            assert_says(why.text, "GPU");
         refused += !ok;
         backend_cuda.close(state);
         assert_int_equal(host_cuda.used_bytes, 0);
@@ -235,11 +237,11 @@ static long calls_of(const struct model *model, const struct backend_pass *pass)
     const long many = 1000000;
     struct backend_state *state = NULL;
     struct backend_opts opts = usual_opts(model);
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     opts.context = 200;
-    assert_good(backend_cuda.open(&state, model, &opts, why), why);
+    assert_good(backend_cuda.open(&state, model, &opts, &why), why.text);
     cuda_on_host_fail_after(many);
-    assert_good(backend_cuda.pass(state, pass, why), why);
+    assert_good(backend_cuda.pass(state, pass, &why), why.text);
     long calls = many - host_cuda.fail_after;
     cuda_on_host_fail_after(-1);
     backend_cuda.close(state);
@@ -262,19 +264,21 @@ static void a_pass_that_failed_ends_the_state(void **) {
             struct backend_state *state = NULL;
             struct backend_opts opts = usual_opts(built.model);
             struct device_rates rates;
-            char why[WHY_BYTES] = "", again[WHY_BYTES] = "";
+            struct why why = {0};
+            struct why again = {0};
             opts.context = 200;
-            assert_good(backend_cuda.open(&state, built.model, &opts, why), why);
+            assert_good(backend_cuda.open(&state, built.model, &opts, &why), why.text);
             cuda_on_host_fail_after(n);
-            assert_false(backend_cuda.pass(state, &pass, why));
-            assert_says(why, "GPU could not");
+            assert_false(backend_cuda.pass(state, &pass, &why));
+            assert_says(why.text, "GPU could not");
             cuda_on_host_fail_after(-1);
-            assert_false(backend_cuda.pass(state, &pass, again));
-            assert_says(again, "failed in an earlier pass and cannot go on: the GPU could not");
-            assert_non_null(strstr(again, why));
+            assert_false(backend_cuda.pass(state, &pass, &again));
+            assert_says(again.text,
+                        "failed in an earlier pass and cannot go on: the GPU could not");
+            assert_non_null(strstr(again.text, why.text));
             assert_false(backend_cuda.pass(state, &pass, NULL)); // nobody need ask why
-            assert_false(backend_cuda.measure_rates(state, 4096, &rates, again));
-            assert_says(again, "cannot go on");
+            assert_false(backend_cuda.measure_rates(state, 4096, &rates, &again));
+            assert_says(again.text, "cannot go on");
             backend_cuda.close(state);
             assert_int_equal(host_cuda.used_bytes, 0);
         }
@@ -306,12 +310,12 @@ static void rates_that_find_no_memory_leave_the_state_good(void **) {
     static struct runner r;
     struct built built = build(&small);
     struct device_rates rates;
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     int32_t token = 1;
     open_runner(&r, &backend_cuda, built.model);
     host_cuda.refused_allocation = 1;
-    assert_false(backend_cuda.measure_rates(r.state, 4096, &rates, why));
-    assert_says(why, "take memory to measure rates: out of memory");
+    assert_false(backend_cuda.measure_rates(r.state, 4096, &rates, &why));
+    assert_says(why.text, "take memory to measure rates: out of memory");
     struct run_info info = {};
     feed(&r, &token, 1, 0);
     backend_cuda.fill_info(r.state, &info);

@@ -281,7 +281,7 @@ static bool is_stopped(void *context) {
 static void a_prefill_can_be_stopped_and_the_cache_then_holds_what_came_before(void **) {
     static struct runner cuda, cpu;
     struct built built;
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     int32_t prompt[PROMPT];
     open_small(&built, &cuda, &cpu);
     make_prompt(prompt, built.model);
@@ -294,12 +294,12 @@ static void a_prefill_can_be_stopped_and_the_cache_then_holds_what_came_before(v
     pass.first_position = 5;
     pass.is_stopped = is_stopped;
     pass.context = &stopping;
-    assert_false(backend_cuda.pass(cuda.state, &pass, why));
-    assert_string_equal(why, "stopped");
+    assert_false(backend_cuda.pass(cuda.state, &pass, &why));
+    assert_string_equal(why.text, "stopped");
     assert_int_equal(stopping.asked, 2);
     pass.first_position = 6;
-    assert_false(backend_cuda.pass(cuda.state, &pass, why));
-    assert_non_null(strstr(why, "holds 5 tokens"));
+    assert_false(backend_cuda.pass(cuda.state, &pass, &why));
+    assert_non_null(strstr(why.text, "holds 5 tokens"));
     feed(&cuda, prompt + 5, PROMPT - 5, 5);
     assert_true(error_of(&cuda, &cpu) <= 1e-6);
     close_small(built, &cuda, &cpu);
@@ -309,7 +309,7 @@ static void a_prefill_can_be_stopped_and_the_cache_then_holds_what_came_before(v
 static void a_greedy_id_needs_no_logits(void **) {
     static struct runner r;
     struct built built;
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     int32_t prompt[PROMPT];
     open_small(&built, &r, NULL);
     make_prompt(prompt, built.model);
@@ -321,11 +321,11 @@ static void a_greedy_id_needs_no_logits(void **) {
         pass.tokens = prompt;
         pass.count = count;
         pass.greedy_id = &got;
-        assert_good(backend_cuda.pass(r.state, &pass, why), why);
+        assert_good(backend_cuda.pass(r.state, &pass, &why), why.text);
         assert_int_equal(got, wanted);
         pass.greedy_id = NULL;
         pass.logits = r.logits;
-        assert_good(backend_cuda.pass(r.state, &pass, why), why);
+        assert_good(backend_cuda.pass(r.state, &pass, &why), why.text);
         assert_memory_equal(before, r.logits, (size_t)built.model->shape.vocab * sizeof(float));
     }
     close_small(built, &r, NULL);
@@ -334,7 +334,7 @@ static void a_greedy_id_needs_no_logits(void **) {
 static void a_pass_without_logits_keeps_its_tokens(void **) {
     static struct runner cuda, cpu;
     struct built built;
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     int32_t prompt[PROMPT];
     open_small(&built, &cuda, &cpu);
     make_prompt(prompt, built.model);
@@ -342,11 +342,11 @@ static void a_pass_without_logits_keeps_its_tokens(void **) {
     struct backend_pass pass = {};
     pass.tokens = prompt;
     pass.count = 10;
-    assert_good(backend_cuda.pass(cuda.state, &pass, why), why);
+    assert_good(backend_cuda.pass(cuda.state, &pass, &why), why.text);
     pass.tokens = prompt + 10;
     pass.first_position = 10;
     pass.count = 1;
-    assert_good(backend_cuda.pass(cuda.state, &pass, why), why);
+    assert_good(backend_cuda.pass(cuda.state, &pass, &why), why.text);
     feed(&cuda, prompt + 11, PROMPT - 11, 11);
     assert_true(error_of(&cuda, &cpu) <= 1e-6);
     close_small(built, &cuda, &cpu);
@@ -399,7 +399,7 @@ static void a_lagging_prefill_is_never_far_ahead_when_it_is_stopped(void **) {
     static const struct gguf_builder_llama deep = {16, 12, 2, 1, 8, 24, 20, 96, 0, true};
     static struct runner r;
     struct built built = build(&deep);
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     int32_t prompt[PROMPT];
     make_prompt(prompt, built.model);
     host_cuda.is_lazy = true;
@@ -412,8 +412,8 @@ static void a_lagging_prefill_is_never_far_ahead_when_it_is_stopped(void **) {
         pass.on_mark = count_mark;
         pass.is_stopped = is_enough;
         pass.context = &lagging;
-        assert_false(backend_cuda.pass(r.state, &pass, why));
-        assert_string_equal(why, "stopped");
+        assert_false(backend_cuda.pass(r.state, &pass, &why));
+        assert_string_equal(why.text, "stopped");
         assert_int_equal(lagging.asked, after + 1);
         assert_false(lagging.is_far_ahead);
     }
@@ -438,14 +438,14 @@ static void what_cannot_be_passed_is_refused_and_nothing_changes(void **) {
     open_small(&built, &r, NULL);
     feed(&r, good, 2, 0);
     for (auto &row : cases) {
-        char why[WHY_BYTES] = "";
+        struct why why = {0};
         struct backend_pass pass = {};
         pass.tokens = row.tokens;
         pass.count = row.count;
         pass.first_position = row.first;
-        assert_false(backend_cuda.pass(r.state, &pass, why));
-        if (!strstr(why, row.says))
-            fail_msg("\"%s\" does not say \"%s\"", why, row.says);
+        assert_false(backend_cuda.pass(r.state, &pass, &why));
+        if (!strstr(why.text, row.says))
+            fail_msg("\"%s\" does not say \"%s\"", why.text, row.says);
     }
     feed(&r, good, 1, 2);
     close_small(built, &r, NULL);
@@ -474,10 +474,10 @@ static void a_made_model_has_the_cpus_weights(void **) {
         "little", {64, 2, 4, 2, 16, 96, 80, 96, 1e-5f, 1e4f, false}, GGUF_TENSOR_F32};
     for (enum gguf_tensor_type type : types) {
         for (bool is_tied : {false, true}) {
-            char why[WHY_BYTES] = "";
+            struct why why = {0};
             struct model *model = NULL;
             preset.shape.tied_output = is_tied;
-            assert_good(shape_model(&model, &preset, type, 7, why), why);
+            assert_good(shape_model(&model, &preset, type, 7, &why), why.text);
             compare(model, type == GGUF_TENSOR_F32 ? 1e-6 : 2e-3, 2);
             model_close(model);
         }
@@ -487,7 +487,7 @@ static void a_made_model_has_the_cpus_weights(void **) {
 static void rates_are_measured_and_the_cache_is_kept(void **) {
     static struct runner cuda, cpu;
     struct built built;
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     int32_t prompt[PROMPT];
     struct device_rates rates = {};
     open_small(&built, &cuda, &cpu);
@@ -495,7 +495,7 @@ static void rates_are_measured_and_the_cache_is_kept(void **) {
     feed(&cpu, prompt, PROMPT, 0);
     feed(&cuda, prompt, 10, 0);
     host_cuda.memory_bytes = host_cuda.used_bytes + 100000; // little: the emulation is slow
-    assert_good(backend_cuda.measure_rates(cuda.state, 20000, &rates, why), why);
+    assert_good(backend_cuda.measure_rates(cuda.state, 20000, &rates, &why), why.text);
     assert_true(rates.read_bytes_s > 0 && rates.matrix_flop_s > 0 && rates.is_cached);
     feed(&cuda, prompt + 10, PROMPT - 10, 10);
     assert_true(error_of(&cuda, &cpu) <= 1e-6);

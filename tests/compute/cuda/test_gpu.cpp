@@ -48,9 +48,9 @@ static void made_weights_are_the_cpus(void **) {
     struct shape_preset preset = {
         "little", {256, 2, 4, 2, 64, 512, 320, 96, 1e-5f, 1e4f, false}, GGUF_TENSOR_F32};
     for (enum gguf_tensor_type type : types) {
-        char why[WHY_BYTES] = "";
+        struct why why = {0};
         struct model *model = NULL;
-        assert_good(shape_model(&model, &preset, type, 7, why), why);
+        assert_good(shape_model(&model, &preset, type, 7, &why), why.text);
         compare_with_cpu(gpu, model, type == GGUF_TENSOR_F32 ? 1e-6 : 2e-3, 4);
         model_close(model);
     }
@@ -137,11 +137,11 @@ static struct timing time_steps(const struct model *model, const char *kind,
 
 // A step of the shape is long enough for 5 % to mean something; its head is the rest.
 static void marks_agree_with_the_wall_clock_and_with_events(void **) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct model *model = NULL;
     struct shape_preset preset = {
         "marks", {4096, 4, 32, 8, 128, 14336, 320, 96, 1e-5f, 1e4f, true}, GGUF_TENSOR_BF16};
-    assert_good(shape_model(&model, &preset, GGUF_TENSOR_BF16, 7, why), why);
+    assert_good(shape_model(&model, &preset, GGUF_TENSOR_BF16, 7, &why), why.text);
     struct timing timer = time_steps(model, "timer", BACKEND_MARKS_ALL);
     struct timing events = time_steps(model, "events", BACKEND_MARKS_ALL);
     struct timing ends = time_steps(model, "timer", BACKEND_MARKS_ENDS);
@@ -157,10 +157,10 @@ static void marks_agree_with_the_wall_clock_and_with_events(void **) {
 }
 
 int main(int argc, char **argv) {
-    char why[WHY_BYTES] = "";
-    gpu = argc > 1 ? backend_load_file(argv[1], "libcuda.so.1", why) : NULL;
+    struct why why = {0};
+    gpu = argc > 1 ? backend_load_file(argv[1], "libcuda.so.1", &why) : NULL;
     if (!gpu) {
-        printf("skipped: %s\n", argc > 1 ? why : "no plugin was named");
+        printf("skipped: %s\n", argc > 1 ? why.text : "no plugin was named");
         return SKIP;
     }
     const struct CMUnitTest tests[] = {

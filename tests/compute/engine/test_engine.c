@@ -47,21 +47,21 @@ static struct engine *open_engine(int threads) {
         print_message("no assets/model/tokendrip.gguf and no stories260K in the test data\n");
         skip();
     }
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct engine *engine;
     struct engine_opts opts = {.model_path = path, .bundled = is_bundled, .threads = threads};
-    if (!engine_open(&engine, &opts, why))
-        fail_msg("%s", why);
+    if (!engine_open(&engine, &opts, &why))
+        fail_msg("%s", why.text);
     return engine;
 }
 
 // A prompt of the tokens that `text` has.
 static int prompt_of(const struct engine *engine, int32_t *out, int capacity, const char *text) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     int count =
-        tokenizer_encode(engine_tokenizer(engine), out, capacity, text, strlen(text), true, why);
+        tokenizer_encode(engine_tokenizer(engine), out, capacity, text, strlen(text), true, &why);
     if (count < 1)
-        fail_msg("%s", why);
+        fail_msg("%s", why.text);
     return count;
 }
 
@@ -79,9 +79,9 @@ static struct engine_request request_for(const int32_t *prompt, int count) {
 }
 
 static void start(struct engine *engine, const struct engine_request *request) {
-    char why[WHY_BYTES] = "";
-    if (!engine_start(engine, request, why))
-        fail_msg("%s", why);
+    struct why why = {0};
+    if (!engine_start(engine, request, &why))
+        fail_msg("%s", why.text);
 }
 
 static enum engine_stage wait_for_end(const struct engine *engine) {
@@ -122,8 +122,8 @@ static void a_measurement_comes_out_whole_and_labelled(void **state) {
     start(engine, &request);
     memset(prompt, 0xff, sizeof(prompt)); // the engine has its own copy
     struct measure_result result = finish(engine);
-    char why[WHY_BYTES] = "";
-    assert_true(run_validate(result.shown, why) && run_validate(result.cold, why));
+    struct why why = {0};
+    assert_true(run_validate(result.shown, &why) && run_validate(result.cold, &why));
     assert_int_equal(result.repeats + result.mismatched, 3);
     assert_true(result.prefill_checked && result.stages_match);
     assert_true(result.cold->info.cold && !result.shown->info.cold);
@@ -176,7 +176,7 @@ static void the_bundled_model_answers_in_its_own_words(void **state) {
 // --- A model made from a shape ---
 
 static struct engine *open_made(const char *shape, enum gguf_tensor_type type, const char *script) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct engine *engine;
     const char *path = model_path();
     if (!path)
@@ -188,8 +188,8 @@ static struct engine *open_made(const char *shape, enum gguf_tensor_type type, c
                                .script = script,
                                .threads = 2,
                                .context = 64};
-    if (!engine_open(&engine, &opts, why))
-        fail_msg("%s", why);
+    if (!engine_open(&engine, &opts, &why))
+        fail_msg("%s", why.text);
     return engine;
 }
 
@@ -254,20 +254,20 @@ static void a_shape_speaks_its_script_and_is_measured_as_any_model(void **state)
 
 static void a_shape_that_is_not_there_is_refused(void **state) {
     (void)state;
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct engine *engine = (void *)1;
     const char *path = model_path();
     if (!path)
         skip();
     struct engine_opts opts = {.model_path = path, .shape = "llama-4", .script = "words"};
-    assert_false(engine_open(&engine, &opts, why));
+    assert_false(engine_open(&engine, &opts, &why));
     assert_null(engine);
-    assert_non_null(strstr(why, "no shape \"llama-4\""));
+    assert_non_null(strstr(why.text, "no shape \"llama-4\""));
     opts.shape = "stories-110m";
     opts.script = "";
     opts.model_path = "/nonexistent.gguf";
-    assert_false(engine_open(&engine, &opts, why));
-    assert_non_null(strstr(why, "nonexistent.gguf"));
+    assert_false(engine_open(&engine, &opts, &why));
+    assert_non_null(strstr(why.text, "nonexistent.gguf"));
 }
 
 // --- The growing run ---
@@ -299,7 +299,7 @@ static void what_is_seen_while_it_grows_is_a_prefix_of_the_cold_run(void **state
     int last = -1;
     do {
         engine_poll(engine, &status);
-        char why[WHY_BYTES] = "";
+        struct why why = {0};
         if (!engine_live(engine, &live) || count == SNAPSHOTS)
             continue;
         // 200 passes of 10 marks: every 20th mark and the end.
@@ -308,8 +308,8 @@ static void what_is_seen_while_it_grows_is_a_prefix_of_the_cold_run(void **state
             continue;
         last = live.mark_count;
         growing += live.state == RUN_OPEN;
-        assert_true(run_validate(&live, why));
-        assert_true(run_copy(&seen[count++], &live, why));
+        assert_true(run_validate(&live, &why));
+        assert_true(run_copy(&seen[count++], &live, &why));
     } while (status.stage == ENGINE_COLD || status.stage == ENGINE_WARM);
     struct measure_result result = finish(engine);
     assert_false(engine_live(engine, &live)); // it has been taken
@@ -436,7 +436,7 @@ static void runs_rest_between_each_other(void **state) {
 // A model of the test data by its name there; NULL: it is not here.
 static struct engine *open_stories(void) {
     static char path[512];
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct engine *engine = NULL;
     const char *folder = getenv("TOKENDRIP_TESTDATA");
 #ifdef TOKENDRIP_TESTDATA
@@ -444,12 +444,12 @@ static struct engine *open_stories(void) {
 #endif
     snprintf(path, sizeof(path), "%s/stories260K/stories260K.f32.gguf", folder ? folder : "");
     struct engine_opts opts = {.model_path = path, .device = "cpu", .threads = 2};
-    return access(path, R_OK) == 0 && engine_open(&engine, &opts, why) ? engine : NULL;
+    return access(path, R_OK) == 0 && engine_open(&engine, &opts, &why) ? engine : NULL;
 }
 
 static void check_same_answer(struct engine *engine, const char *text, int answer_limit) {
     int32_t prompt[64];
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct engine_request request = request_for(prompt, prompt_of(engine, prompt, 64, text));
     request.answer_limit = answer_limit;
     start(engine, &request);
@@ -460,7 +460,7 @@ static void check_same_answer(struct engine *engine, const char *text, int answe
     start(engine, &request);
     struct measure_result result = finish(engine);
     const struct run *run = result.shown;
-    assert_true(run_validate(run, why));
+    assert_true(run_validate(run, &why));
     assert_true(run->info.recomputes && !cached.shown->info.recomputes);
     assert_false(result.roofline.is_measured);
     assert_int_equal(run->answer_count, cached.shown->answer_count);
@@ -497,9 +497,9 @@ static struct engine_sweep_request sweep_for(const int32_t *prompt, int count) {
 }
 
 static void start_sweep(struct engine *engine, const struct engine_sweep_request *request) {
-    char why[WHY_BYTES] = "";
-    if (!engine_start_sweep(engine, request, why))
-        fail_msg("%s", why);
+    struct why why = {0};
+    if (!engine_start_sweep(engine, request, &why))
+        fail_msg("%s", why.text);
 }
 
 static void a_sweep_grows_point_by_point_to_its_end(void **state) {
@@ -514,7 +514,7 @@ static void a_sweep_grows_point_by_point_to_its_end(void **state) {
     start_sweep(engine, &request);
     memset(prompt, 0xff, sizeof(prompt)); // the engine has its own copy
     do {
-        char why[WHY_BYTES] = "";
+        struct why why = {0};
         engine_poll(engine, &status);
         assert_true(status.total == 0 || status.done <= status.total);
         if (status.stage == ENGINE_SWEEP) {
@@ -524,7 +524,7 @@ static void a_sweep_grows_point_by_point_to_its_end(void **state) {
         usleep(100);
         if (!engine_sweep_points(engine, &sweep))
             continue;
-        assert_true(sweep_validate(&sweep, why));
+        assert_true(sweep_validate(&sweep, &why));
         assert_true(sweep.prefill_count >= before.prefill_count);
         before = sweep;
     } while (status.stage == ENGINE_SWEEP);
@@ -607,10 +607,10 @@ static void sweeps_that_cannot_be_met_are_refused(void **state) {
     rows[3].shortest = count + 1;
     rows[4].prompt = bad;
     for (int i = is_bundled ? 0 : 4; i < 5; i++) {
-        char why[WHY_BYTES] = "";
-        assert_false(engine_start_sweep(engine, &rows[i], why));
-        if (!strstr(why, whys[i]))
-            fail_msg("row %d: %s", i, why);
+        struct why why = {0};
+        assert_false(engine_start_sweep(engine, &rows[i], &why));
+        if (!strstr(why.text, whys[i]))
+            fail_msg("row %d: %s", i, why.text);
     }
     engine_close(engine);
 }
@@ -621,7 +621,8 @@ static _Atomic int passes_left; // until it is gone
 static _Atomic bool is_falling; // it waits in its last pass
 static _Atomic bool is_held;    // until this is false
 
-static bool losing_pass(struct backend_state *backend, const struct backend_pass *pass, char *why) {
+static bool losing_pass(struct backend_state *backend, const struct backend_pass *pass,
+                        struct why *why) {
     if (atomic_fetch_sub(&passes_left, 1) <= 0) {
         atomic_store(&is_falling, true);
         while (atomic_load(&is_held))
@@ -632,7 +633,7 @@ static bool losing_pass(struct backend_state *backend, const struct backend_pass
 }
 
 static struct engine *open_losing(struct backend *losing, int passes) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct engine *engine;
     const char *path = model_path();
     if (!path)
@@ -642,8 +643,8 @@ static struct engine *open_losing(struct backend *losing, int passes) {
     atomic_store(&passes_left, passes);
     struct engine_opts opts = {
         .model_path = path, .device = "cpu", .threads = 2, .backend = losing};
-    if (!engine_open(&engine, &opts, why))
-        fail_msg("%s", why);
+    if (!engine_open(&engine, &opts, &why))
+        fail_msg("%s", why.text);
     return engine;
 }
 
@@ -654,7 +655,7 @@ static void a_lost_device_is_asked_no_more_and_its_first_reason_stays(void **sta
     struct engine *engine = open_losing(&losing, 1000000);
     struct engine_status status;
     int32_t prompt[64];
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     int count = prompt_of(engine, prompt, 64, question);
     struct engine_request request = request_for(prompt, count);
     struct engine_sweep_request sweep = sweep_for(prompt, count);
@@ -664,19 +665,19 @@ static void a_lost_device_is_asked_no_more_and_its_first_reason_stays(void **sta
     start(engine, &request);
     assert_int_equal(wait_for_end(engine), ENGINE_FAILED);
     engine_poll(engine, &status);
-    assert_string_equal(status.why, first);
+    assert_string_equal(status.why.text, first);
     assert_int_equal(atomic_load(&passes_left), -1);
     for (int i = 0; i < 3; i++) {
-        assert_false(engine_start(engine, &request, why));
-        assert_string_equal(why, first);
-        assert_false(engine_start_sweep(engine, &sweep, why));
-        assert_string_equal(why, first);
+        assert_false(engine_start(engine, &request, &why));
+        assert_string_equal(why.text, first);
+        assert_false(engine_start_sweep(engine, &sweep, &why));
+        assert_string_equal(why.text, first);
     }
     usleep(20000);
     assert_int_equal(atomic_load(&passes_left), -1); // nobody asked it again
     engine_poll(engine, &status);
     assert_int_equal(status.stage, ENGINE_FAILED);
-    assert_true(run_validate(taken.shown, why)); // what was measured before is still true
+    assert_true(run_validate(taken.shown, &why)); // what was measured before is still true
     assert_int_equal(taken.shown->state, RUN_COMPLETE);
     measure_clear(&taken);
     engine_close(engine);
@@ -691,7 +692,7 @@ static void a_request_that_follows_a_loss_fails_with_it(void **state) {
         struct engine *engine = open_losing(&losing, 5);
         struct engine_status status;
         int32_t prompt[64];
-        char why[WHY_BYTES] = "";
+        struct why why = {0};
         struct engine_request request =
             request_for(prompt, prompt_of(engine, prompt, 64, question));
         struct engine_sweep_request sweep = sweep_for(prompt, request.prompt_count);
@@ -700,13 +701,14 @@ static void a_request_that_follows_a_loss_fails_with_it(void **state) {
         start(engine, &request);
         while (!atomic_load(&is_falling))
             usleep(100);
-        bool ok = i ? engine_start(engine, &request, why) : engine_start_sweep(engine, &sweep, why);
+        bool ok =
+            i ? engine_start(engine, &request, &why) : engine_start_sweep(engine, &sweep, &why);
         atomic_store(&is_held, false);
         assert_true(ok); // nobody knew it yet
         assert_int_equal(wait_for_end(engine), ENGINE_FAILED);
         engine_poll(engine, &status);
         assert_int_equal(status.request, 2);
-        assert_string_equal(status.why, "the device fell off the bus (-1)");
+        assert_string_equal(status.why.text, "the device fell off the bus (-1)");
         assert_int_equal(atomic_load(&passes_left), -1);
         engine_close(engine);
     }
@@ -787,12 +789,12 @@ static void what_cannot_be_opened_is_refused(void **state) {
         {{.model_path = path, .context = 1 << 20}, "a context of 1048576"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        char why[WHY_BYTES] = "";
+        struct why why = {0};
         struct engine *engine = (void *)1;
-        assert_false(engine_open(&engine, &rows[i].opts, why));
+        assert_false(engine_open(&engine, &rows[i].opts, &why));
         assert_null(engine);
-        if (!strstr(why, rows[i].why))
-            fail_msg("row %zu: %s", i, why);
+        if (!strstr(why.text, rows[i].why))
+            fail_msg("row %zu: %s", i, why.text);
     }
 }
 
@@ -813,10 +815,10 @@ static void requests_that_cannot_be_met_leave_the_one_under_way(void **state) {
     rows[5].answer_limit = 0;
     start(engine, &good);
     for (int i = 0; i < 6; i++) {
-        char why[WHY_BYTES] = "";
-        assert_false(engine_start(engine, &rows[i], why));
-        if (!strstr(why, whys[i]))
-            fail_msg("row %d: %s", i, why);
+        struct why why = {0};
+        assert_false(engine_start(engine, &rows[i], &why));
+        if (!strstr(why.text, whys[i]))
+            fail_msg("row %d: %s", i, why.text);
     }
     struct measure_result result = finish(engine);
     assert_int_equal(result.repeats + result.mismatched, 3);

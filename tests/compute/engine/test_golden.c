@@ -73,22 +73,22 @@ struct runner {
 
 static void open_runner(struct runner *runner, const struct model *model, const char *isa,
                         int threads) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct backend_opts opts = {.threads = threads, .context = MOST_TOKENS, .isa = isa};
     runner->model = model;
     runner->isa = isa;
     assert_in_range(model->shape.vocab, 1, MOST_VOCAB);
-    if (!backend_cpu.open(&runner->state, model, &opts, why))
-        fail_msg("%s", why);
+    if (!backend_cpu.open(&runner->state, model, &opts, &why))
+        fail_msg("%s", why.text);
 }
 
 // The greedy choice after `count` tokens.
 static int32_t feed(struct runner *runner, const int32_t *tokens, int count, int first) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct backend_pass pass = {
         .tokens = tokens, .count = count, .first_position = first, .logits = runner->logits};
-    if (!backend_cpu.pass(runner->state, &pass, why))
-        fail_msg("%s", why);
+    if (!backend_cpu.pass(runner->state, &pass, &why))
+        fail_msg("%s", why.text);
     struct sampler greedy = {0};
     return sampler_next(&greedy, runner->logits, runner->model->shape.vocab, NULL, NULL, NULL, 0);
 }
@@ -109,10 +109,10 @@ static void with_every_set(const struct model *model, const json_t *golden,
 }
 
 static struct model *open_model(const char *path) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct model *model;
-    if (!model_open(&model, path, why))
-        fail_msg("%s", why);
+    if (!model_open(&model, path, &why))
+        fail_msg("%s", why.text);
     return model;
 }
 

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "compute/base/why.h"
 #include "compute/file/runfile.h"
 #include "tests/compute/run/random_run.h"
 
@@ -23,20 +24,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char why[256];
+static struct why why;
 
 static char *print(const struct run *run, size_t *bytes) {
-    char *text = runfile_print(run, NULL, bytes, why);
+    char *text = runfile_print(run, NULL, bytes, &why);
     if (!text)
-        fail_msg("%s", why);
+        fail_msg("%s", why.text);
     return text;
 }
 
 static struct run *parse(const char *json, size_t bytes) {
     struct run *run = NULL;
-    if (!runfile_parse(&run, NULL, "test.json", json, bytes, why))
-        fail_msg("%s", why);
-    assert_true(run_validate(run, why));
+    if (!runfile_parse(&run, NULL, "test.json", json, bytes, &why))
+        fail_msg("%s", why.text);
+    assert_true(run_validate(run, &why));
     return run;
 }
 
@@ -84,17 +85,17 @@ static struct run *small_run(void) {
                             .prompt_tokens = 2,
                             .answer_limit = 5};
     struct run *run = NULL;
-    assert_true(run_create(&run, &info, 1, why));
-    assert_true(run_add_prompt_token(run, 1, "<s>", 3, true, why));
-    assert_true(run_add_prompt_token(run, 2, "\xe2\x96\x81\"a\"\n\x7f", 8, false, why));
-    assert_true(run_begin_pass(run, &(struct run_pass){RUN_PREFILL, 0, 2, 0, 7}, why));
-    assert_true(run_add_answer_token(run, 3, "\xc3", 1, false, why));
+    assert_true(run_create(&run, &info, 1, &why));
+    assert_true(run_add_prompt_token(run, 1, "<s>", 3, true, &why));
+    assert_true(run_add_prompt_token(run, 2, "\xe2\x96\x81\"a\"\n\x7f", 8, false, &why));
+    assert_true(run_begin_pass(run, &(struct run_pass){RUN_PREFILL, 0, 2, 0, 7}, &why));
+    assert_true(run_add_answer_token(run, 3, "\xc3", 1, false, &why));
     for (int i = 1; i <= 3; i++)
-        assert_true(run_add_mark(run, 1000 * i + i, why));
-    assert_true(run_begin_pass(run, &(struct run_pass){RUN_DECODE, 2, 1, 1, 3500}, why));
-    assert_true(run_add_answer_token(run, 4, "", 0, false, why));
+        assert_true(run_add_mark(run, 1000 * i + i, &why));
+    assert_true(run_begin_pass(run, &(struct run_pass){RUN_DECODE, 2, 1, 1, 3500}, &why));
+    assert_true(run_add_answer_token(run, 4, "", 0, false, &why));
     for (int i = 1; i <= 3; i++)
-        assert_true(run_add_mark(run, 3500 + i, why));
+        assert_true(run_add_mark(run, 3500 + i, &why));
     run_close(run, RUN_COMPLETE);
     return run;
 }
@@ -184,9 +185,9 @@ static struct runfile_extras small_extras(void) {
 static char *small_with_extras(size_t *bytes) {
     struct run *run = small_run();
     struct runfile_extras extras = small_extras();
-    char *text = runfile_print(run, &extras, bytes, why);
+    char *text = runfile_print(run, &extras, bytes, &why);
     if (!text)
-        fail_msg("%s", why);
+        fail_msg("%s", why.text);
     run_destroy(run);
     return text;
 }
@@ -220,14 +221,14 @@ static void a_sweep_and_floors_are_kept_beside_the_run(void **state) {
     assert_non_null(root); // still one object that a trace viewer reads
     assert_true(json_is_array(json_object_get(root, "traceEvents")));
     json_decref(root);
-    assert_true(runfile_parse(&run, &back, "test.json", text, bytes, why));
+    assert_true(runfile_parse(&run, &back, "test.json", text, bytes, &why));
     assert_memory_equal(&back.sweep, &extras.sweep, sizeof(extras.sweep));
     assert_true(back.roofline.is_measured && back.roofline.rates.is_cached);
     assert_true(back.roofline.rates.read_bytes_s == 21.5e9 && back.roofline.decode.share == -1);
     assert_true(back.roofline.prefill.share == 0.512345 && !back.roofline.prefill.is_read);
     assert_true(back.roofline.decode.bytes == 5.75e6 && back.roofline.decode.flop == 5.25e6);
     assert_int_equal(back.roofline.decode.bound_ns, 267000);
-    char *again = runfile_print(run, &back, &bytes_again, why);
+    char *again = runfile_print(run, &back, &bytes_again, &why);
     assert_string_equal(again, text);
     free(again);
     run_destroy(run);
@@ -236,7 +237,7 @@ static void a_sweep_and_floors_are_kept_beside_the_run(void **state) {
     again = print(run, &bytes_again);
     assert_string_equal(again, small_text);
     run_destroy(run);
-    assert_true(runfile_parse(&run, &none, "test.json", again, bytes_again, why));
+    assert_true(runfile_parse(&run, &none, "test.json", again, bytes_again, &why));
     assert_int_equal(none.sweep.prefill_count + none.sweep.step_count, 0);
     assert_false(none.roofline.is_measured);
     run_destroy(run);
@@ -250,15 +251,15 @@ static void a_sweep_that_is_wrong_is_not_saved(void **state) {
     size_t bytes = 0;
     struct runfile_extras extras = small_extras();
     extras.sweep.prefill[1].tokens = 1;
-    assert_null(runfile_print(run, &extras, &bytes, why));
-    assert_non_null(strstr(why, "prefill point 1"));
+    assert_null(runfile_print(run, &extras, &bytes, &why));
+    assert_non_null(strstr(why.text, "prefill point 1"));
     extras = small_extras();
     extras.roofline.rates.matrix_flop_s = 0.0 / 0.0;
-    assert_null(runfile_print(run, &extras, &bytes, why));
+    assert_null(runfile_print(run, &extras, &bytes, &why));
     extras = small_extras();
     extras.roofline.decode.bytes = 1e30;
-    assert_null(runfile_print(run, &extras, &bytes, why));
-    assert_non_null(strstr(why, "out of range"));
+    assert_null(runfile_print(run, &extras, &bytes, &why));
+    assert_non_null(strstr(why.text, "out of range"));
     run_destroy(run);
 }
 
@@ -298,7 +299,7 @@ static void nanoseconds_are_exact_over_the_whole_range(void **state) {
             run->mark_end_ns[m] += shift_ns;
         for (int p = from / run_stages(run) + 1; p < run->pass_count; p++)
             run->passes[p].start_ns += shift_ns;
-        assert_true(run_validate(run, why));
+        assert_true(run_validate(run, &why));
         assert_int_equal(run_end_ns(run), RUN_MAX_NS);
         size_t bytes = 0;
         char *text = print(run, &bytes);
@@ -314,10 +315,10 @@ static void every_byte_of_a_token_comes_back(void **state) {
     (void)state;
     struct run_info info = {.layers = 1, .prompt_tokens = 512, .answer_limit = 1};
     struct run *run = NULL;
-    assert_true(run_create(&run, &info, 1, why));
+    assert_true(run_create(&run, &info, 1, &why));
     for (int i = 0; i < 512; i++) { // alone, and before a letter
         char text[2] = {(char)(i & 255), 'a'};
-        assert_true(run_add_prompt_token(run, i, text, i < 256 ? 1 : 2, false, why));
+        assert_true(run_add_prompt_token(run, i, text, i < 256 ? 1 : 2, false, &why));
     }
     run_close(run, RUN_FAILED);
     size_t bytes = 0;
@@ -334,12 +335,12 @@ static void only_runs_that_have_ended_are_printed(void **state) {
     struct run *run = small_run();
     size_t bytes = 9;
     run->state = RUN_OPEN;
-    assert_null(runfile_print(run, NULL, &bytes, why));
+    assert_null(runfile_print(run, NULL, &bytes, &why));
     assert_int_equal(bytes, 0);
-    assert_non_null(strstr(why, "still growing"));
+    assert_non_null(strstr(why.text, "still growing"));
     run->state = RUN_COMPLETE;
     run->mark_end_ns[0] = -1;
-    assert_null(runfile_print(run, NULL, &bytes, why));
+    assert_null(runfile_print(run, NULL, &bytes, &why));
     run_destroy(run);
 }
 
@@ -347,19 +348,19 @@ static void a_run_too_large_for_a_file_is_refused(void **state) {
     (void)state;
     struct run_info info = {.layers = RUN_MAX_LAYERS, .prompt_tokens = 1, .answer_limit = 13000};
     struct run *run = NULL;
-    assert_true(run_create(&run, &info, 1, why));
-    assert_true(run_add_prompt_token(run, 1, "a", 1, false, why));
+    assert_true(run_create(&run, &info, 1, &why));
+    assert_true(run_add_prompt_token(run, 1, "a", 1, false, &why));
     for (int i = 0; i < 13000; i++) {
         struct run_pass pass = {i ? RUN_DECODE : RUN_PREFILL, i, 1, i, 0};
-        assert_true(run_begin_pass(run, &pass, why));
-        assert_true(run_add_answer_token(run, 1, "a", 1, false, why));
+        assert_true(run_begin_pass(run, &pass, &why));
+        assert_true(run_add_answer_token(run, 1, "a", 1, false, &why));
         for (int stage = 0; stage < RUN_MAX_LAYERS + 2; stage++)
-            run_add_mark(run, 0, why);
+            run_add_mark(run, 0, &why);
     }
     run_close(run, RUN_COMPLETE);
     size_t bytes = 0;
-    assert_null(runfile_print(run, NULL, &bytes, why));
-    assert_non_null(strstr(why, "2106000 marks, too many"));
+    assert_null(runfile_print(run, NULL, &bytes, &why));
+    assert_non_null(strstr(why.text, "2106000 marks, too many"));
     run_destroy(run);
 }
 
@@ -470,7 +471,7 @@ static bool parse_exact(struct run **out, const char *json, size_t bytes) {
     assert_non_null(copy);
     if (bytes > 0)
         memcpy(copy, json, bytes);
-    bool done = runfile_parse(out, NULL, "bad.json", copy, bytes, why);
+    bool done = runfile_parse(out, NULL, "bad.json", copy, bytes, &why);
     free(copy);
     return done;
 }
@@ -483,8 +484,8 @@ static void a_file_cut_anywhere_is_refused(void **state) {
         if (parse_exact(&run, small_text, bytes))
             fail_msg("cut to %zu bytes it was accepted", bytes);
         assert_null(run);
-        assert_non_null(strstr(why, "bad.json:"));
-        assert_non_null(strstr(why, "in the middle"));
+        assert_non_null(strstr(why.text, "bad.json:"));
+        assert_non_null(strstr(why.text, "in the middle"));
     }
     struct run *run = NULL;
     assert_true(parse_exact(&run, small_text, whole));
@@ -499,7 +500,7 @@ static void extras_cut_anywhere_are_refused(void **state) {
         struct run *run = NULL;
         if (parse_exact(&run, text, bytes))
             fail_msg("cut to %zu bytes it was accepted", bytes);
-        assert_non_null(strstr(why, "in the middle"));
+        assert_non_null(strstr(why.text, "in the middle"));
     }
     // Any byte of them gone or another one: refused, or a sweep that is valid.
     size_t from = sizeof(small_text) - 4;
@@ -510,12 +511,12 @@ static void extras_cut_anywhere_are_refused(void **state) {
             struct runfile_extras extras;
             struct run *run = NULL;
             text[at] = " -9\"{,"[change];
-            if (runfile_parse(&run, &extras, "bad.json", text, whole, why)) {
-                assert_true(sweep_validate(&extras.sweep, why));
+            if (runfile_parse(&run, &extras, "bad.json", text, whole, &why)) {
+                assert_true(sweep_validate(&extras.sweep, &why));
                 accepted++;
             } else {
                 assert_null(run);
-                assert_null(strchr(why, '\n'));
+                assert_null(strchr(why.text, '\n'));
                 refused++;
             }
             run_destroy(run);
@@ -545,11 +546,11 @@ static void any_byte_changed_is_refused_or_harmless(void **state) {
             size_t bytes = change_byte(text, at, change);
             struct run *run = NULL;
             if (parse_exact(&run, text, bytes)) {
-                assert_true(run_validate(run, why));
+                assert_true(run_validate(run, &why));
                 accepted++;
             } else {
                 assert_null(run);
-                assert_null(strchr(why, '\n'));
+                assert_null(strchr(why.text, '\n'));
                 refused++;
             }
             run_destroy(run);
@@ -671,8 +672,9 @@ static void every_wrong_field_is_refused_by_its_name(void **state) {
         if (parse_exact(&run, text, (size_t)bytes))
             fail_msg("row %zu: %s was accepted", i, row->to);
         assert_null(run);
-        if (!strstr(why, row->says) || strchr(why, '\n') || strncmp(why, "bad.json", 8) != 0)
-            fail_msg("row %zu: %s: says \"%s\"", i, row->to, why);
+        if (!strstr(why.text, row->says) || strchr(why.text, '\n') ||
+            strncmp(why.text, "bad.json", 8) != 0)
+            fail_msg("row %zu: %s: says \"%s\"", i, row->to, why.text);
     }
 }
 
@@ -710,8 +712,8 @@ static void every_wrong_field_of_the_extras_is_refused_by_its_name(void **state)
         struct run *run = NULL;
         if (parse_exact(&run, text, (size_t)length))
             fail_msg("row %zu: %s was accepted", i, rows[i].to);
-        if (!strstr(why, rows[i].says))
-            fail_msg("row %zu: says \"%s\"", i, why);
+        if (!strstr(why.text, rows[i].says))
+            fail_msg("row %zu: says \"%s\"", i, why.text);
         free(text);
     }
     free(good);
@@ -732,7 +734,7 @@ static void a_complete_run_must_have_an_answer(void **state) {
     int length = snprintf(wrong, bytes + 8, "%.*s\"complete\"%s", (int)(at - text), text, at + 8);
     back = NULL;
     assert_false(parse_exact(&back, wrong, (size_t)length));
-    assert_non_null(strstr(why, "ends inside a pass or has no answer"));
+    assert_non_null(strstr(why.text, "ends inside a pass or has no answer"));
     free(wrong);
     free(text);
     run_destroy(run);
@@ -779,7 +781,7 @@ static bool parse_repeated(const char *head, const char *item, size_t count, con
         memcpy(at, item, item_bytes);
     memcpy(at, tail, tail_bytes);
     struct run *run = NULL;
-    bool done = runfile_parse(&run, NULL, "bad.json", text, bytes, why);
+    bool done = runfile_parse(&run, NULL, "bad.json", text, bytes, &why);
     free(text);
     run_destroy(run);
     return done;
@@ -788,18 +790,18 @@ static bool parse_repeated(const char *head, const char *item, size_t count, con
 static void huge_counts_are_refused_before_memory_is_taken(void **state) {
     (void)state;
     assert_false(parse_repeated("{\"tokendrip\":[", "0,", 3000000, "0]}"));
-    assert_non_null(strstr(why, "more than any run file"));
+    assert_non_null(strstr(why.text, "more than any run file"));
     assert_false(parse_repeated("{\"tokendrip\":", "[", 1000000, ""));
-    assert_non_null(strstr(why, "in the middle"));
+    assert_non_null(strstr(why.text, "in the middle"));
     assert_false(parse_repeated("{\"tokendrip\":[", "[],", 800000, "0]}"));
-    assert_non_null(strstr(why, "more than any run file"));
+    assert_non_null(strstr(why.text, "more than any run file"));
     // As deep as jansson goes, and deeper.
     assert_false(parse_repeated("{\"tokendrip\":[[[[", "[", 100000, "]"));
     assert_false(parse_repeated("{\"a\":0", " ", 100, "}"));
-    assert_non_null(strstr(why, "there is no \"tokendrip\""));
+    assert_non_null(strstr(why.text, "there is no \"tokendrip\""));
     struct run *run = NULL;
-    assert_false(runfile_parse(&run, NULL, "bad.json", "", (size_t)RUNFILE_MAX_BYTES + 1, why));
-    assert_non_null(strstr(why, "larger than 256 MiB"));
+    assert_false(runfile_parse(&run, NULL, "bad.json", "", (size_t)RUNFILE_MAX_BYTES + 1, &why));
+    assert_non_null(strstr(why.text, "larger than 256 MiB"));
 }
 
 static void nesting_too_deep_is_an_error_not_a_crash(void **state) {
@@ -810,8 +812,8 @@ static void nesting_too_deep_is_an_error_not_a_crash(void **state) {
     memset(text + bytes + 5000, ']', 5000);
     text[bytes + 10000] = '}';
     struct run *run = NULL;
-    assert_false(runfile_parse(&run, NULL, "bad.json", text, (size_t)bytes + 10001, why));
-    assert_non_null(strstr(why, "bad.json:1:"));
+    assert_false(runfile_parse(&run, NULL, "bad.json", text, (size_t)bytes + 10001, &why));
+    assert_non_null(strstr(why.text, "bad.json:1:"));
 }
 
 // A long answer_limit must not make a small file take much memory.
@@ -825,8 +827,8 @@ static void memory_follows_what_is_there_not_what_is_promised(void **state) {
     assert_int_equal(run->info.answer_limit, 131070);
     assert_true(run->pass_capacity < 10);
     struct run *copy = NULL;
-    assert_true(run_copy(&copy, run, why));
-    assert_true(run_validate(copy, why));
+    assert_true(run_copy(&copy, run, &why));
+    assert_true(run_validate(copy, &why));
     run_destroy(copy);
     run_destroy(run);
 }
@@ -872,16 +874,16 @@ static void a_saved_run_loads_again_and_replaces_what_was_there(void **state) {
     (void)state;
     struct run *run = small_run(), *back = NULL;
     struct runfile_extras extras = small_extras(), extras_back;
-    assert_true(runfile_save(path_of("run.json"), run, &extras, why));
-    assert_true(runfile_load(&back, &extras_back, path_of("run.json"), why));
+    assert_true(runfile_save(path_of("run.json"), run, &extras, &why));
+    assert_true(runfile_load(&back, &extras_back, path_of("run.json"), &why));
     assert_memory_equal(&extras_back.sweep, &extras.sweep, sizeof(extras.sweep));
     run_destroy(back);
     write_file(path_of("run.json"), "old");
     write_file(path_of("run.json.part"), "left by a crash");
-    assert_true(runfile_save(path_of("run.json"), run, NULL, why));
+    assert_true(runfile_save(path_of("run.json"), run, NULL, &why));
     check_file(path_of("run.json"), small_text);
     assert_int_equal(access(path_of("run.json.part"), F_OK), -1);
-    assert_true(runfile_load(&back, NULL, path_of("run.json"), why));
+    assert_true(runfile_load(&back, NULL, path_of("run.json"), &why));
     check_equal(run, back);
     run_destroy(back);
     run_destroy(run);
@@ -894,7 +896,7 @@ static void a_name_without_a_folder_is_saved_here(void **state) {
     char here[4096];
     assert_non_null(getcwd(here, sizeof(here)));
     assert_int_equal(chdir(folder), 0);
-    assert_true(runfile_save("run.json", run, NULL, why));
+    assert_true(runfile_save("run.json", run, NULL, &why));
     check_file("run.json", small_text);
     assert_int_equal(unlink("run.json"), 0);
     assert_int_equal(chdir(here), 0);
@@ -910,15 +912,15 @@ static void a_save_that_fails_leaves_the_old_file_and_no_part(void **state) {
     signal(SIGXFSZ, SIG_IGN); // as a full disk: write() fails half-way
     small = (struct rlimit){1000, kept.rlim_max};
     setrlimit(RLIMIT_FSIZE, &small);
-    bool done = runfile_save(path_of("run.json"), run, NULL, why);
+    bool done = runfile_save(path_of("run.json"), run, NULL, &why);
     setrlimit(RLIMIT_FSIZE, &kept);
     signal(SIGXFSZ, SIG_DFL);
     assert_false(done);
-    assert_non_null(strstr(why, "run.json: cannot be written: File too large"));
+    assert_non_null(strstr(why.text, "run.json: cannot be written: File too large"));
     check_file(path_of("run.json"), "old");
     run->state = RUN_OPEN;
-    assert_false(runfile_save(path_of("run.json"), run, NULL, why));
-    assert_non_null(strstr(why, "run.json: not saved: the run is still growing"));
+    assert_false(runfile_save(path_of("run.json"), run, NULL, &why));
+    assert_non_null(strstr(why.text, "run.json: not saved: the run is still growing"));
     check_file(path_of("run.json"), "old");
     assert_int_equal(unlink(path_of("run.json")), 0);
     run_destroy(run);
@@ -933,43 +935,43 @@ static void a_full_disk_is_reported(void **state) {
     struct run *run = random_run(3, &(struct random_run_limits){.max_layers = 4});
     size_t bytes = 0;
     free(print(run, &bytes));
-    bool done = runfile_save(path_of("run.json"), run, NULL, why);
+    bool done = runfile_save(path_of("run.json"), run, NULL, &why);
     bool is_clean = access(path_of("run.json"), F_OK) != 0;
     is_clean = is_clean && access(path_of("run.json.part"), F_OK) != 0;
     umount(folder);
     assert_true(bytes > 8192);
     assert_false(done);
     assert_true(is_clean);
-    assert_non_null(strstr(why, "No space left on device"));
+    assert_non_null(strstr(why.text, "No space left on device"));
     run_destroy(run);
 }
 
 static void places_that_cannot_hold_a_file_are_named(void **state) {
     (void)state;
     struct run *run = small_run(), *back = NULL;
-    assert_false(runfile_save(path_of("no/run.json"), run, NULL, why));
-    assert_non_null(strstr(why, "no/run.json: cannot be written: No such file or directory"));
-    assert_false(runfile_save(folder, run, NULL, why));
-    assert_non_null(strstr(why, "is no regular file"));
+    assert_false(runfile_save(path_of("no/run.json"), run, NULL, &why));
+    assert_non_null(strstr(why.text, "no/run.json: cannot be written: No such file or directory"));
+    assert_false(runfile_save(folder, run, NULL, &why));
+    assert_non_null(strstr(why.text, "is no regular file"));
     assert_int_equal(mkfifo(path_of("pipe"), 0600), 0);
-    assert_false(runfile_save(path_of("pipe"), run, NULL, why));
-    assert_non_null(strstr(why, "is no regular file"));
+    assert_false(runfile_save(path_of("pipe"), run, NULL, &why));
+    assert_non_null(strstr(why.text, "is no regular file"));
     assert_int_equal(mkdir(path_of("a.json.part"), 0700), 0);
-    assert_false(runfile_save(path_of("a.json"), run, NULL, why));
-    assert_non_null(strstr(why, "a.json: cannot be written: File exists"));
+    assert_false(runfile_save(path_of("a.json"), run, NULL, &why));
+    assert_non_null(strstr(why.text, "a.json: cannot be written: File exists"));
     assert_int_equal(rmdir(path_of("a.json.part")), 0);
     struct stat there;
     assert_int_equal(stat(path_of("pipe"), &there), 0);
     assert_true(S_ISFIFO(there.st_mode)); // a device must never be replaced
     assert_int_equal(unlink(path_of("pipe")), 0);
-    assert_false(runfile_load(&back, NULL, path_of("none.json"), why));
-    assert_non_null(strstr(why, "none.json: cannot be opened: No such file or directory"));
-    assert_false(runfile_load(&back, NULL, folder, why));
+    assert_false(runfile_load(&back, NULL, path_of("none.json"), &why));
+    assert_non_null(strstr(why.text, "none.json: cannot be opened: No such file or directory"));
+    assert_false(runfile_load(&back, NULL, folder, &why));
     assert_null(back);
     write_file(path_of("large.json"), "{}");
     assert_int_equal(truncate(path_of("large.json"), (off_t)RUNFILE_MAX_BYTES + 1), 0);
-    assert_false(runfile_load(&back, NULL, path_of("large.json"), why));
-    assert_non_null(strstr(why, "large.json: larger than the 262144 KiB"));
+    assert_false(runfile_load(&back, NULL, path_of("large.json"), &why));
+    assert_non_null(strstr(why.text, "large.json: larger than the 262144 KiB"));
     assert_int_equal(unlink(path_of("large.json")), 0);
     run_destroy(run);
 }
@@ -982,8 +984,8 @@ static void the_runs_that_come_with_the_program_were_measured_on_a_device(void *
     assert_true(found.gl_pathc >= 1);
     for (size_t i = 0; i < found.gl_pathc; i++) {
         struct run *run = NULL;
-        if (!runfile_load(&run, NULL, found.gl_pathv[i], why))
-            fail_msg("%s", why);
+        if (!runfile_load(&run, NULL, found.gl_pathv[i], &why))
+            fail_msg("%s", why.text);
         assert_int_equal(run->info.origin, RUN_MEASURED);
         assert_int_equal(run->state, RUN_COMPLETE);
         assert_false(run->info.cold);

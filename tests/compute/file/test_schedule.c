@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "compute/base/why.h"
 #include "compute/file/schedule.h"
 #include "compute/run/moment.h"
 #include "compute/run/recount.h"
@@ -19,31 +20,31 @@
 
 enum { MS = 1000000 };
 
-static char why[256];
+static struct why why;
 
 static struct schedule load(const char *name) {
     char path[512];
     snprintf(path, sizeof(path), "%s/assets/schedules/%s.json", TOKENDRIP_SOURCE_DIR, name);
     struct schedule schedule;
-    if (!schedule_load(&schedule, path, why))
-        fail_msg("%s", why);
+    if (!schedule_load(&schedule, path, &why))
+        fail_msg("%s", why.text);
     return schedule;
 }
 
 static struct run *make(const struct schedule *schedule, enum run_counting counting, int prompt,
                         int answer) {
     struct run *run = NULL;
-    if (!schedule_run(&run, schedule, counting, prompt, answer, why))
-        fail_msg("%s", why);
-    assert_true(run_validate(run, why));
+    if (!schedule_run(&run, schedule, counting, prompt, answer, &why))
+        fail_msg("%s", why.text);
+    assert_true(run_validate(run, &why));
     assert_int_equal(run->state, RUN_COMPLETE);
     return run;
 }
 
 static struct schedule parse(const char *json) {
     struct schedule schedule;
-    if (!schedule_parse(&schedule, "test.json", json, strlen(json), why))
-        fail_msg("%s", why);
+    if (!schedule_parse(&schedule, "test.json", json, strlen(json), &why))
+        fail_msg("%s", why.text);
     return schedule;
 }
 
@@ -124,7 +125,7 @@ static void recounting_a_schedule_equals_running_it_the_other_way(void **state) 
             enum run_counting to = from == RUN_ENGINE ? RUN_CHARGED : RUN_ENGINE;
             struct run *run = make(&schedule, (enum run_counting)from, 0, 0), *other = NULL;
             struct run *expected = make(&schedule, to, 0, 0);
-            assert_true(run_recount(&other, run, to, why));
+            assert_true(run_recount(&other, run, to, &why));
             assert_int_equal(other->info.origin, RUN_LESSON);
             assert_int_equal(other->mark_count, expected->mark_count);
             assert_memory_equal(other->mark_end_ns, expected->mark_end_ns,
@@ -327,19 +328,19 @@ static void every_wrong_file_is_refused_by_place_or_field(void **state) {
         snprintf(json, sizeof(json), "%.*s%s%s", (int)(at - whole), whole, row->to,
                  at + strlen(row->from));
         struct schedule schedule;
-        if (schedule_parse(&schedule, "bad.json", json, strlen(json), why))
+        if (schedule_parse(&schedule, "bad.json", json, strlen(json), &why))
             fail_msg("\"%s\" was accepted", row->to);
-        if (!strstr(why, row->says) || strchr(why, '\n'))
-            fail_msg("\"%s\": says \"%s\"", row->to, why);
+        if (!strstr(why.text, row->says) || strchr(why.text, '\n'))
+            fail_msg("\"%s\": says \"%s\"", row->to, why.text);
         static const struct schedule cleared;
         assert_memory_equal(&schedule, &cleared, sizeof(cleared));
     }
     struct schedule schedule = parse(whole);
     assert_int_equal(schedule.prompt_tokens, 3);
     schedule_clear(&schedule);
-    assert_false(schedule_parse(&schedule, "bad.json", "7", 1, why));
-    assert_false(schedule_parse(&schedule, "bad.json", "[]", 2, why));
-    assert_non_null(strstr(why, "is an object"));
+    assert_false(schedule_parse(&schedule, "bad.json", "7", 1, &why));
+    assert_false(schedule_parse(&schedule, "bad.json", "[]", 2, &why));
+    assert_non_null(strstr(why.text, "is an object"));
 }
 
 static void a_schedule_cut_anywhere_is_refused(void **state) {
@@ -348,8 +349,8 @@ static void a_schedule_cut_anywhere_is_refused(void **state) {
         char *cut = malloc(bytes + !bytes); // exact, so that ASan sees one byte too far
         memcpy(cut, whole, bytes);
         struct schedule schedule;
-        assert_false(schedule_parse(&schedule, "cut.json", cut, bytes, why));
-        assert_non_null(strstr(why, "cut.json"));
+        assert_false(schedule_parse(&schedule, "cut.json", cut, bytes, &why));
+        assert_non_null(strstr(why.text, "cut.json"));
         free(cut);
     }
 }
@@ -358,13 +359,13 @@ static void lengths_that_do_not_fit_are_refused_when_a_run_is_made(void **state)
     (void)state;
     struct schedule schedule = load("module-7");
     struct run *run = NULL;
-    assert_false(schedule_run(&run, &schedule, RUN_ENGINE, -1, 0, why));
+    assert_false(schedule_run(&run, &schedule, RUN_ENGINE, -1, 0, &why));
     assert_null(run);
-    assert_false(schedule_run(&run, &schedule, RUN_ENGINE, 131072, 0, why));
-    assert_false(schedule_run(&run, &schedule, RUN_ENGINE, 131000, 100, why));
+    assert_false(schedule_run(&run, &schedule, RUN_ENGINE, 131072, 0, &why));
+    assert_false(schedule_run(&run, &schedule, RUN_ENGINE, 131000, 100, &why));
     schedule.unit_ns = RUN_MAX_NS / 250;
-    assert_false(schedule_run(&run, &schedule, RUN_ENGINE, 0, 9, why));
-    assert_non_null(strstr(why, "last longer"));
+    assert_false(schedule_run(&run, &schedule, RUN_ENGINE, 0, 9, &why));
+    assert_non_null(strstr(why.text, "last longer"));
     assert_null(run);
     schedule_clear(&schedule);
 }
@@ -375,16 +376,16 @@ static void a_file_that_is_not_there_or_too_large_is_named(void **state) {
     struct schedule schedule;
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof(path), "%s/x.json", folder);
-    assert_false(schedule_load(&schedule, path, why));
-    assert_non_null(strstr(why, path));
-    assert_non_null(strstr(why, "No such file"));
-    assert_false(schedule_load(&schedule, folder, why));
-    assert_non_null(strstr(why, "cannot be read"));
+    assert_false(schedule_load(&schedule, path, &why));
+    assert_non_null(strstr(why.text, path));
+    assert_non_null(strstr(why.text, "No such file"));
+    assert_false(schedule_load(&schedule, folder, &why));
+    assert_non_null(strstr(why.text, "cannot be read"));
     FILE *file = fopen(path, "w");
     assert_int_equal(ftruncate(fileno(file), SCHEDULE_MAX_BYTES + 1), 0);
     fclose(file);
-    assert_false(schedule_load(&schedule, path, why));
-    assert_non_null(strstr(why, "larger than the 1024 KiB"));
+    assert_false(schedule_load(&schedule, path, &why));
+    assert_non_null(strstr(why.text, "larger than the 1024 KiB"));
     assert_int_equal(unlink(path), 0);
     assert_int_equal(rmdir(folder), 0);
 }

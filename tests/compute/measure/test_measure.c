@@ -87,7 +87,7 @@ static void fill_logits(struct backend_state *d, const struct backend_pass *pass
     *pass->greedy_id = isfinite(logits[best]) ? best : -1;
 }
 
-static bool device_pass(struct backend_state *d, const struct backend_pass *pass, char *why) {
+static bool device_pass(struct backend_state *d, const struct backend_pass *pass, struct why *why) {
     d->passes++;
     d->last_fed = pass->tokens[pass->count - 1];
     d->runs += pass->first_position == 0 && pass->on_mark;
@@ -132,7 +132,7 @@ static struct tokenizer *make_tokenizer(void) {
                                              "f",     "g",   "h",    "i", "j", "k", "l", "m"};
     static const int32_t types[VOCAB] = {2, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     static const float scores[VOCAB];
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct gguf_builder builder;
     struct tokenizer *tokenizer = NULL;
     struct gguf *file;
@@ -146,8 +146,8 @@ static struct tokenizer *make_tokenizer(void) {
     gguf_builder_u32(&builder, "tokenizer.ggml.eos_token_id", END);
     uint8_t *data = gguf_builder_finish(&builder, &bytes);
     gguf_builder_clear(&builder);
-    if (!gguf_parse(&file, "test", data, bytes, why) || !tokenizer_open(&tokenizer, file, why))
-        fail_msg("%s", why);
+    if (!gguf_parse(&file, "test", data, bytes, &why) || !tokenizer_open(&tokenizer, file, &why))
+        fail_msg("%s", why.text);
     gguf_close(file);
     free(data);
     return tokenizer;
@@ -155,14 +155,14 @@ static struct tokenizer *make_tokenizer(void) {
 
 static int set_up(void **state) {
     static struct bench bench;
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     memset(&bench, 0, sizeof(bench));
     device = (struct backend_state){
         .fail_after = -1, .stop_after = -1, .wavering_after = -1, .end_at = -1, .gap_from_run = -1};
     clock_ns = 1000000;
     gap_ns = stamps_until_gap = 0;
     bench.tokenizer = make_tokenizer();
-    if (!generate_scratch_create(&bench.scratch, bench.tokenizer, VOCAB, why))
+    if (!generate_scratch_create(&bench.scratch, bench.tokenizer, VOCAB, &why))
         return -1;
     for (int i = 0; i < CONTEXT; i++)
         bench.prompt[i] = i == 0 ? 1 : 3 + i % 13;
@@ -193,11 +193,11 @@ static int tear_down(void **state) {
 }
 
 // One answer; must end as expected. Owner: the caller.
-static struct run *answer(struct bench *bench, enum generate_end wanted, char *why) {
+static struct run *answer(struct bench *bench, enum generate_end wanted, struct why *why) {
     struct run *run = NULL;
     if (!generate_check(&bench->generate, why) ||
         !generate_prepare(&run, &bench->generate, &bench->info, why))
-        fail_msg("%s", why);
+        fail_msg("%s", why->text);
     assert_int_equal(generate_answer(run, &bench->generate, NULL, why), wanted);
     return run;
 }
@@ -209,9 +209,9 @@ static int32_t answer_id(const struct run *run, int n) {
 // --- One answer ---
 
 static void every_stage_of_every_pass_is_in_the_run(void **state) {
-    char why[WHY_BYTES] = "";
-    struct run *run = answer(*state, GENERATE_DONE, why);
-    assert_true(run_validate(run, why));
+    struct why why = {0};
+    struct run *run = answer(*state, GENERATE_DONE, &why);
+    assert_true(run_validate(run, &why));
     assert_int_equal(run->state, RUN_COMPLETE);
     assert_int_equal(run->prompt_count, 5);
     assert_int_equal(run->answer_count, 4);
@@ -233,9 +233,9 @@ static void every_stage_of_every_pass_is_in_the_run(void **state) {
 }
 
 static void an_end_token_ends_the_answer_and_counts(void **state) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     device.end_at = 5; // what comes after the first answer token
-    struct run *run = answer(*state, GENERATE_DONE, why);
+    struct run *run = answer(*state, GENERATE_DONE, &why);
     assert_int_equal(run->state, RUN_COMPLETE);
     assert_int_equal(run->answer_count, 2);
     assert_int_equal(answer_id(run, 1), END);
@@ -246,11 +246,11 @@ static void an_end_token_ends_the_answer_and_counts(void **state) {
 }
 
 static void a_forced_length_passes_the_end_token_over(void **state) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct bench *bench = *state;
     device.end_at = 5;
     bench->generate.answer_tokens = 6;
-    struct run *run = answer(bench, GENERATE_DONE, why);
+    struct run *run = answer(bench, GENERATE_DONE, &why);
     assert_int_equal(run->answer_count, 6);
     assert_true(run->info.forced_length);
     for (int n = 0; n < 6; n++)
@@ -260,14 +260,14 @@ static void a_forced_length_passes_the_end_token_over(void **state) {
 
 // At this temperature all of the device's logits are nearly alike.
 static void a_seed_gives_its_own_answer_every_time(void **state) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct bench *bench = *state;
     struct run *runs[3];
     bench->generate.answer_tokens = 20;
     bench->generate.sampler = (struct sampler){.temperature = 100, .top_p_unit = 1};
     for (int i = 0; i < 3; i++) {
         bench->generate.sampler.seed = i < 2 ? 5 : 6;
-        runs[i] = answer(bench, GENERATE_DONE, why);
+        runs[i] = answer(bench, GENERATE_DONE, &why);
         assert_int_equal(runs[i]->info.seed, bench->generate.sampler.seed);
     }
     int same = 0, other = 0;
@@ -282,11 +282,11 @@ static void a_seed_gives_its_own_answer_every_time(void **state) {
 }
 
 static void an_answer_ends_where_the_cache_is_full(void **state) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct bench *bench = *state;
     bench->generate.prompt_count = CONTEXT - 2;
     bench->generate.answer_limit = 100;
-    struct run *run = answer(bench, GENERATE_DONE, why);
+    struct run *run = answer(bench, GENERATE_DONE, &why);
     assert_int_equal(run->state, RUN_COMPLETE);
     assert_int_equal(run->info.answer_limit, 3); // the last one needs no entry
     assert_int_equal(run->answer_count, 3);
@@ -294,7 +294,7 @@ static void an_answer_ends_where_the_cache_is_full(void **state) {
     run_destroy(run);
     // A prompt that fills the context still yields one token.
     bench->generate.prompt_count = CONTEXT;
-    run = answer(bench, GENERATE_DONE, why);
+    run = answer(bench, GENERATE_DONE, &why);
     assert_int_equal(run->answer_count, 1);
     run_destroy(run);
 }
@@ -329,33 +329,33 @@ static void requests_that_cannot_be_met_are_refused(void **state) {
     rows[8].sampler.temperature = -1;
     rows[9].sampler.temperature = 1;
     for (int i = 0; i < 10; i++) {
-        char why[WHY_BYTES] = "";
-        assert_false(generate_check(&rows[i], why));
-        if (!strstr(why, whys[i]))
-            fail_msg("row %d: %s", i, why);
+        struct why why = {0};
+        assert_false(generate_check(&rows[i], &why));
+        if (!strstr(why.text, whys[i]))
+            fail_msg("row %d: %s", i, why.text);
     }
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     bench->generate.answer_tokens = 60; // exactly full
-    assert_true(generate_check(&bench->generate, why));
+    assert_true(generate_check(&bench->generate, &why));
 }
 
 static void a_failing_device_leaves_what_was_measured(void **state) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     device.fail_after = 2;
-    struct run *run = answer(*state, GENERATE_LOST, why);
-    assert_string_equal(why, "the device was unplugged");
+    struct run *run = answer(*state, GENERATE_LOST, &why);
+    assert_string_equal(why.text, "the device was unplugged");
     assert_int_equal(run->state, RUN_FAILED);
     assert_int_equal(run->answer_count, 2);
-    assert_true(run_validate(run, why));
+    assert_true(run_validate(run, &why));
     assert_false(atomic_load(&device.busy));
     run_destroy(run);
 }
 
 static void a_stop_ends_the_answer_within_a_pass(void **state) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     device.stop_after = 2;
-    struct run *run = answer(*state, GENERATE_STOPPED, why);
-    assert_string_equal(why, "stopped");
+    struct run *run = answer(*state, GENERATE_STOPPED, &why);
+    assert_string_equal(why.text, "stopped");
     assert_int_equal(run->state, RUN_FAILED);
     assert_int_equal(run->answer_count, 2);
     assert_int_equal(device.passes, 3);
@@ -365,10 +365,10 @@ static void a_stop_ends_the_answer_within_a_pass(void **state) {
 static void logits_that_are_no_numbers_are_a_failure(void **state) {
     static const float values[] = {NAN, -INFINITY, INFINITY};
     for (int i = 0; i < 3; i++) {
-        char why[WHY_BYTES] = "";
+        struct why why = {0};
         device.broken_logits = &values[i];
-        struct run *run = answer(*state, GENERATE_FAILED, why);
-        assert_non_null(strstr(why, "answer token 1 are not numbers"));
+        struct run *run = answer(*state, GENERATE_FAILED, &why);
+        assert_non_null(strstr(why.text, "answer token 1 are not numbers"));
         assert_int_equal(run->state, RUN_FAILED);
         run_destroy(run);
     }
@@ -389,7 +389,7 @@ static void watch(void *context) {
 
 // Each step takes 4.5 us; a call is due after 33 ms.
 static void a_watcher_is_called_now_and_then_with_the_marks_there(void **state) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct bench *bench = *state;
     struct watcher watcher = {.publish = &bench->publish};
     struct run *run, prefix;
@@ -397,9 +397,9 @@ static void a_watcher_is_called_now_and_then_with_the_marks_there(void **state) 
     device.speeds = slow;
     bench->generate.on_grown = watch;
     bench->generate.watcher = &watcher;
-    assert_true(generate_prepare(&run, &bench->generate, &bench->info, why));
+    assert_true(generate_prepare(&run, &bench->generate, &bench->info, &why));
     publish_begin(&bench->publish, run);
-    assert_int_equal(generate_answer(run, &bench->generate, &bench->publish, why), GENERATE_DONE);
+    assert_int_equal(generate_answer(run, &bench->generate, &bench->publish, &why), GENERATE_DONE);
     // Prefill: 33 ms a stage, four of them; then 30 ms a step, so about one call each.
     assert_in_range(watcher.calls, 6, 7);
     for (int i = 0; i < 4; i++)
@@ -415,12 +415,12 @@ static void a_watcher_is_called_now_and_then_with_the_marks_there(void **state) 
 // --- Without a cache ---
 
 static void without_a_cache_every_step_goes_through_all_tokens(void **state) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct bench *bench = *state;
-    struct run *cached = answer(bench, GENERATE_DONE, why);
+    struct run *cached = answer(bench, GENERATE_DONE, &why);
     bench->generate.without_cache = true;
-    struct run *run = answer(bench, GENERATE_DONE, why);
-    assert_true(run_validate(run, why));
+    struct run *run = answer(bench, GENERATE_DONE, &why);
+    assert_true(run_validate(run, &why));
     assert_true(run->info.recomputes && !cached->info.recomputes);
     assert_int_equal(run->pass_count, 4);
     for (int n = 0; n < 4; n++) {
@@ -440,7 +440,7 @@ static void without_a_cache_every_step_goes_through_all_tokens(void **state) {
 
 static void without_a_cache_long_passes_are_computed_in_chunks(void **state) {
     enum { LONG = BACKEND_PREFILL_CHUNK - 1 };
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct bench *bench = *state;
     int32_t *prompt = calloc(LONG, sizeof(*prompt));
     for (int i = 0; i < LONG; i++)
@@ -449,8 +449,8 @@ static void without_a_cache_long_passes_are_computed_in_chunks(void **state) {
     bench->generate.prompt_count = LONG;
     bench->generate.context = LONG + 8;
     bench->generate.without_cache = true;
-    struct run *run = answer(bench, GENERATE_DONE, why);
-    assert_true(run_validate(run, why));
+    struct run *run = answer(bench, GENERATE_DONE, &why);
+    assert_true(run_validate(run, &why));
     assert_int_equal(run->pass_count, 4);
     assert_int_equal(run->mark_count, 4 * (LAYERS + 2));
     assert_int_equal(device.passes, 1 + 1 + 2 + 2); // 2047, 2048, 2049 and 2050 tokens
@@ -465,20 +465,20 @@ static void without_a_cache_long_passes_are_computed_in_chunks(void **state) {
 }
 
 static void without_a_cache_one_repeat_is_enough(void **state) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct bench *bench = *state;
     struct measure_result result;
     bench->generate.without_cache = true;
     struct measure_plan plan = {
         .generate = &bench->generate, .info = &bench->info, .repeats = 5, .budget_ns = 1};
-    assert_int_equal(measure_run(&result, &plan, why), GENERATE_DONE);
+    assert_int_equal(measure_run(&result, &plan, &why), GENERATE_DONE);
     assert_int_equal(result.repeats, 1);
     assert_int_equal(result.warmups, 0); // the cold run took longer than all the budget
     assert_int_equal(result.step.count, 3);
     assert_int_equal(result.step.median_ns, 4 * 7 * STAGE_NS + OUTPUT_NS);
     measure_clear(&result);
     plan.budget_ns = (int64_t)1e12;
-    assert_int_equal(measure_run(&result, &plan, why), GENERATE_DONE);
+    assert_int_equal(measure_run(&result, &plan, &why), GENERATE_DONE);
     assert_int_equal(result.repeats, 5);
     assert_int_equal(result.warmups, 6);
     measure_clear(&result);
@@ -488,39 +488,39 @@ static void without_a_cache_one_repeat_is_enough(void **state) {
 
 // The reason tells, not the stop flag.
 static void a_device_lost_while_a_stop_is_on_its_way_is_lost(void **state) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct bench *bench = *state;
     struct measure_result result;
     struct measure_plan plan = {
         .generate = &bench->generate, .info = &bench->info, .repeats = 5, .budget_ns = 1};
     device.fail_after = 2;
-    struct run *run = answer(bench, GENERATE_LOST, why);
+    struct run *run = answer(bench, GENERATE_LOST, &why);
     run_destroy(run);
     device.passes = 0;
     atomic_store(&device.stop, true);
     struct backend_pass pass = {.tokens = bench->prompt, .count = 1};
     device.fail_after = 0;
-    assert_int_equal(generate_pass(&bench->generate, &pass, why), GENERATE_LOST);
+    assert_int_equal(generate_pass(&bench->generate, &pass, &why), GENERATE_LOST);
     // In a measurement: in the cold run, in the check after it, in the warm-up, in a repeat.
     static const int passes[] = {1, 6, 12, 17};
     atomic_store(&device.stop, false);
     for (int i = 0; i < 4; i++) {
         device.passes = 0;
         device.fail_after = passes[i];
-        assert_int_equal(measure_run(&result, &plan, why), GENERATE_LOST);
-        assert_string_equal(why, "the device was unplugged");
+        assert_int_equal(measure_run(&result, &plan, &why), GENERATE_LOST);
+        assert_string_equal(why.text, "the device was unplugged");
         assert_null(result.shown);
         measure_clear(&result);
     }
 }
 
 static void a_temperature_close_to_0_answers_as_0_does(void **state) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct bench *bench = *state;
-    struct run *greedy = answer(bench, GENERATE_DONE, why);
+    struct run *greedy = answer(bench, GENERATE_DONE, &why);
     assert_int_equal(device.chosen, 4); // by the device itself, without its scores
     bench->generate.sampler = (struct sampler){.temperature = 0.001f, .top_p_unit = 0.5f};
-    struct run *drawn = answer(bench, GENERATE_DONE, why);
+    struct run *drawn = answer(bench, GENERATE_DONE, &why);
     assert_int_equal(device.chosen, 4);
     for (int n = 0; n < 4; n++)
         assert_int_equal(answer_id(greedy, n), answer_id(drawn, n));
@@ -528,7 +528,7 @@ static void a_temperature_close_to_0_answers_as_0_does(void **state) {
     run_destroy(drawn);
     bench->generate.sampler = (struct sampler){0};
     bench->generate.answer_tokens = 4; // end tokens are passed over: that needs the scores
-    run_destroy(answer(bench, GENERATE_DONE, why));
+    run_destroy(answer(bench, GENERATE_DONE, &why));
     assert_int_equal(device.chosen, 4);
 }
 
@@ -599,12 +599,12 @@ static struct measure_plan plan_of(struct bench *bench, struct progress *progres
 static void the_shown_run_is_the_median_repeat(void **state) {
     // Runs: cold, six warm (settled: both medians 100), then the repeats.
     static const int speeds[] = {300, 150, 100, 100, 100, 101, 99, 120, 80, 110, 90, 100};
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct progress progress = {0};
     struct measure_result result;
     device.speeds = speeds;
     struct measure_plan plan = plan_of(*state, &progress);
-    assert_int_equal(measure_run(&result, &plan, why), GENERATE_DONE);
+    assert_int_equal(measure_run(&result, &plan, &why), GENERATE_DONE);
     assert_true(result.settled);
     assert_true(result.prefill_checked);
     assert_true(result.stages_match);
@@ -626,18 +626,18 @@ static void the_shown_run_is_the_median_repeat(void **state) {
     assert_int_equal(run_e2e_ns(result.cold), 3 * (prefill_ns + 3 * step_ns));
     assert_true(result.cold->info.cold);
     assert_false(result.shown->info.cold);
-    assert_true(run_validate(result.shown, why));
+    assert_true(run_validate(result.shown, &why));
     assert_int_equal(progress.colds, 1);
     measure_clear(&result);
     measure_clear(&result);
 }
 
 static void progress_is_told_run_by_run(void **state) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct progress progress = {0};
     struct measure_result result;
     struct measure_plan plan = plan_of(*state, &progress);
-    assert_int_equal(measure_run(&result, &plan, why), GENERATE_DONE);
+    assert_int_equal(measure_run(&result, &plan, &why), GENERATE_DONE);
     // 2 of cold, 7 of warm-up (0 .. 6), 6 of repeats (0 .. 5)
     assert_int_equal(progress.calls, 2 + 7 + 6);
     for (int i = 0; i < progress.calls; i++) {
@@ -653,51 +653,51 @@ static void warm_up_goes_on_until_medians_agree(void **state) {
     // Medians of threes: 130, 110, 100, 99: the last two agree within 2 %.
     static const int speeds[] = {300, 130, 130, 130, 110, 110, 110, 100, 100,
                                  100, 99,  99,  99,  100, 100, 100, 100, 100};
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct progress progress = {0};
     struct measure_result result;
     device.speeds = speeds;
     struct measure_plan plan = plan_of(*state, &progress);
-    assert_int_equal(measure_run(&result, &plan, why), GENERATE_DONE);
+    assert_int_equal(measure_run(&result, &plan, &why), GENERATE_DONE);
     assert_true(result.settled);
     assert_int_equal(result.warmups, 12);
     measure_clear(&result);
 }
 
 static void a_spent_budget_shortens_the_measurement_and_is_said(void **state) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct progress progress = {0};
     struct measure_result result;
     struct measure_plan plan = plan_of(*state, &progress);
     plan.budget_ns = 1; // less than one run takes
-    assert_int_equal(measure_run(&result, &plan, why), GENERATE_DONE);
+    assert_int_equal(measure_run(&result, &plan, &why), GENERATE_DONE);
     assert_false(result.settled);
     assert_int_equal(result.warmups, 1);
     assert_int_equal(result.repeats, MEASURE_MIN_REPEATS);
     measure_clear(&result);
 
     plan.repeats = 2; // fewer than the least were asked for
-    assert_int_equal(measure_run(&result, &plan, why), GENERATE_DONE);
+    assert_int_equal(measure_run(&result, &plan, &why), GENERATE_DONE);
     assert_int_equal(result.repeats, 2);
     measure_clear(&result);
 
     // Ten runs' worth: half for warm-up, then repeats up to the end of it.
     plan.repeats = 50;
     plan.budget_ns = 10 * (4 * 5 * STAGE_NS + OUTPUT_NS + 3 * (4 * STAGE_NS + OUTPUT_NS));
-    assert_int_equal(measure_run(&result, &plan, why), GENERATE_DONE);
+    assert_int_equal(measure_run(&result, &plan, &why), GENERATE_DONE);
     assert_int_equal(result.warmups, 5);
     assert_int_equal(result.repeats, 5);
     measure_clear(&result);
 }
 
 static void one_token_has_no_tpot_and_no_steps(void **state) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct bench *bench = *state;
     struct progress progress = {0};
     struct measure_result result;
     bench->generate.answer_tokens = 1;
     struct measure_plan plan = plan_of(bench, &progress);
-    assert_int_equal(measure_run(&result, &plan, why), GENERATE_DONE);
+    assert_int_equal(measure_run(&result, &plan, &why), GENERATE_DONE);
     assert_int_equal(result.tpot.count, 0);
     assert_int_equal(result.tpot.median_ns, -1);
     assert_int_equal(result.step.count, 0);
@@ -707,13 +707,13 @@ static void one_token_has_no_tpot_and_no_steps(void **state) {
 
 // A run's stages take 34,000 ns; gaps of 1,000 ns before three steps are 8 % of it.
 static void repeats_with_time_outside_their_stages_do_not_count(void **state) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct progress progress = {0};
     struct measure_result result;
     struct measure_plan plan = plan_of(*state, &progress);
     device.gap_from_run = 7 + 2; // cold, six warm-ups, two good repeats
     gap_ns = 1000;
-    assert_int_equal(measure_run(&result, &plan, why), GENERATE_DONE);
+    assert_int_equal(measure_run(&result, &plan, &why), GENERATE_DONE);
     assert_int_equal(result.repeats, 2);
     assert_int_equal(result.mismatched, 3);
     assert_int_equal(result.e2e.count, 2);
@@ -723,82 +723,82 @@ static void repeats_with_time_outside_their_stages_do_not_count(void **state) {
 }
 
 static void a_measurement_without_one_good_repeat_fails_and_says_why(void **state) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct progress progress = {0};
     struct measure_result result;
     struct measure_plan plan = plan_of(*state, &progress);
     device.gap_from_run = 0;
     gap_ns = 1000;
-    assert_int_equal(measure_run(&result, &plan, why), GENERATE_FAILED);
-    assert_non_null(strstr(why, "in none of 5 repeats"));
+    assert_int_equal(measure_run(&result, &plan, &why), GENERATE_FAILED);
+    assert_non_null(strstr(why.text, "in none of 5 repeats"));
     assert_null(result.shown);
     assert_non_null(result.cold);
     measure_clear(&result);
 }
 
 static void prefill_that_disagrees_with_single_steps_fails(void **state) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct bench *bench = *state;
     struct progress progress = {0};
     struct measure_result result;
     device.wrong_prefill = true; // by 0.05 where the largest logit is 10
     struct measure_plan plan = plan_of(bench, &progress);
-    assert_int_equal(measure_run(&result, &plan, why), GENERATE_FAILED);
-    assert_non_null(strstr(why, "prefill and token by token differ by 0.05"));
+    assert_int_equal(measure_run(&result, &plan, &why), GENERATE_FAILED);
+    assert_non_null(strstr(why.text, "prefill and token by token differ by 0.05"));
     assert_false(result.prefill_checked);
     measure_clear(&result);
     plan.is_checked = true; // it was right before: not checked again
-    assert_int_equal(measure_run(&result, &plan, why), GENERATE_DONE);
+    assert_int_equal(measure_run(&result, &plan, &why), GENERATE_DONE);
     assert_true(result.prefill_checked);
     measure_clear(&result);
 }
 
 static void a_backend_with_rounded_activations_is_given_what_rounding_needs(void **state) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct bench *bench = *state;
     struct backend rounding = fake;
     device.wrong_prefill = true; // by 5/1000 of the largest logit
     bench->generate.backend = &rounding;
     rounding.prefill_error = 0.006;
-    assert_int_equal(measure_check_prefill(&bench->generate, why), GENERATE_DONE);
+    assert_int_equal(measure_check_prefill(&bench->generate, &why), GENERATE_DONE);
     rounding.prefill_error = 0.004;
-    assert_int_equal(measure_check_prefill(&bench->generate, why), GENERATE_FAILED);
+    assert_int_equal(measure_check_prefill(&bench->generate, &why), GENERATE_FAILED);
 }
 
 static void the_check_feeds_the_first_64_tokens_and_no_more(void **state) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct bench *bench = *state;
     bench->generate.prompt_count = CONTEXT;
-    assert_int_equal(measure_check_prefill(&bench->generate, why), GENERATE_DONE);
+    assert_int_equal(measure_check_prefill(&bench->generate, &why), GENERATE_DONE);
     assert_int_equal(device.passes, 1 + MEASURE_CHECK_TOKENS);
     assert_int_equal(device.answers, 2); // logits were wanted twice
     bench->generate.prompt_count = 2;
-    assert_int_equal(measure_check_prefill(&bench->generate, why), GENERATE_DONE);
+    assert_int_equal(measure_check_prefill(&bench->generate, &why), GENERATE_DONE);
     assert_int_equal(device.passes, 1 + MEASURE_CHECK_TOKENS + 3);
 }
 
 static void a_device_that_wavers_fails(void **state) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct progress progress = {0};
     struct measure_result result;
     struct measure_plan plan = plan_of(*state, &progress);
     device.wavering_after = 30;
-    assert_int_equal(measure_run(&result, &plan, why), GENERATE_FAILED);
-    assert_non_null(strstr(why, "different answers"));
+    assert_int_equal(measure_run(&result, &plan, &why), GENERATE_FAILED);
+    assert_non_null(strstr(why.text, "different answers"));
     measure_clear(&result);
 }
 
 static void a_stop_ends_the_measurement_wherever_it_is(void **state) {
     for (int passes = 0; passes < 50; passes++) {
-        char why[WHY_BYTES] = "";
+        struct why why = {0};
         struct progress progress = {0};
         struct measure_result result;
         struct measure_plan plan = plan_of(*state, &progress);
         device.passes = 0;
         device.stop_after = passes;
         atomic_store(&device.stop, false);
-        assert_int_equal(measure_run(&result, &plan, why), GENERATE_STOPPED);
-        assert_string_equal(why, "stopped");
+        assert_int_equal(measure_run(&result, &plan, &why), GENERATE_STOPPED);
+        assert_string_equal(why.text, "stopped");
         assert_true(device.passes <= passes + 1);
         assert_null(result.shown);
         measure_clear(&result);
@@ -806,15 +806,15 @@ static void a_stop_ends_the_measurement_wherever_it_is(void **state) {
 }
 
 static void impossible_numbers_of_repeats_are_refused(void **state) {
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct progress progress = {0};
     struct measure_result result;
     struct measure_plan plan = plan_of(*state, &progress);
     plan.repeats = 0;
-    assert_int_equal(measure_run(&result, &plan, why), GENERATE_FAILED);
+    assert_int_equal(measure_run(&result, &plan, &why), GENERATE_FAILED);
     plan.repeats = MEASURE_MAX_REPEATS + 1;
-    assert_int_equal(measure_run(&result, &plan, why), GENERATE_FAILED);
-    assert_non_null(strstr(why, "expected 1 to 101"));
+    assert_int_equal(measure_run(&result, &plan, &why), GENERATE_FAILED);
+    assert_non_null(strstr(why.text, "expected 1 to 101"));
     assert_int_equal(device.passes, 0);
 }
 

@@ -40,7 +40,7 @@ struct backend_state {
 static struct backend_state device;
 static int32_t prompt[3 * BACKEND_PREFILL_CHUNK];
 
-static bool device_pass(struct backend_state *d, const struct backend_pass *pass, char *why) {
+static bool device_pass(struct backend_state *d, const struct backend_pass *pass, struct why *why) {
     assert_true(d->passes < MOST);
     assert_true(atomic_load(&d->busy) && pass->on_mark && pass->is_stopped);
     assert_memory_equal(pass->tokens, prompt + (pass->count > 1 ? pass->first_position : 0),
@@ -80,8 +80,8 @@ struct seen {
 
 static void note(void *context, const struct sweep *sweep, int done, int total) {
     struct seen *seen = context;
-    char why[WHY_BYTES] = "";
-    assert_true(sweep_validate(sweep, why));
+    struct why why = {0};
+    assert_true(sweep_validate(sweep, &why));
     seen->calls++;
     seen->done = done;
     seen->total = total;
@@ -99,11 +99,11 @@ static int set_up(void **state) {
 }
 
 static enum generate_end measure(struct sweep_work *work, struct seen *seen, int repeats,
-                                 int64_t budget_ns, char *why) {
+                                 int64_t budget_ns, struct why *why) {
     struct generate generate = generate_of();
     atomic_store(&device.stop, false);
     if (!sweep_work_begin(work, prompt, LONGEST, 1, CONTEXT, why))
-        fail_msg("%s", why);
+        fail_msg("%s", why->text);
     return sweep_measure(work,
                          &(struct sweep_plan){.generate = &generate,
                                               .repeats = repeats,
@@ -131,10 +131,10 @@ static void check_points(const struct sweep *sweep, int rounds) {
 
 static void every_length_is_measured_warm_to_the_nanosecond(void **state) {
     (void)state;
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct sweep_work work = {0};
     struct seen seen = {0};
-    assert_int_equal(measure(&work, &seen, 4, INT64_MAX, why), GENERATE_DONE);
+    assert_int_equal(measure(&work, &seen, 4, INT64_MAX, &why), GENERATE_DONE);
     check_points(&seen.last, 4);
     assert_int_equal(seen.done, 24);
     assert_int_equal(seen.total, 24);
@@ -159,11 +159,11 @@ static int visited(int *out) {
 static void ends_come_first_then_middles_round_by_round(void **state) {
     static const int order[] = {1, LONGEST, 16, 4, 2, 8};
     (void)state;
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct sweep_work work = {0};
     struct seen seen = {0};
     int lengths[MOST];
-    assert_int_equal(measure(&work, &seen, 3, INT64_MAX, why), GENERATE_DONE);
+    assert_int_equal(measure(&work, &seen, 3, INT64_MAX, &why), GENERATE_DONE);
     assert_int_equal(visited(lengths), 18);
     for (int i = 0; i < 18; i++)
         assert_int_equal(lengths[i], order[i % 6]);
@@ -171,7 +171,7 @@ static void ends_come_first_then_middles_round_by_round(void **state) {
     // Any number of lengths: each once, the two ends first.
     for (int longest = 1; longest <= 1 << 17; longest = longest * 3 + 1) {
         int32_t *ids = test_calloc((size_t)longest, sizeof(*ids));
-        assert_true(sweep_work_begin(&work, ids, longest, 1, longest, why));
+        assert_true(sweep_work_begin(&work, ids, longest, 1, longest, &why));
         unsigned is_in = 0;
         for (int i = 0; i < work.count; i++)
             is_in |= 1u << work.order[i];
@@ -185,10 +185,10 @@ static void ends_come_first_then_middles_round_by_round(void **state) {
 
 static void a_spent_budget_leaves_the_shape(void **state) {
     (void)state;
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct sweep_work work = {0};
     struct seen seen = {0};
-    assert_int_equal(measure(&work, &seen, 5, 0, why), GENERATE_DONE);
+    assert_int_equal(measure(&work, &seen, 5, 0, &why), GENERATE_DONE);
     assert_int_equal(seen.last.prefill_count, SWEEP_LEAST_VISITS);
     assert_int_equal(seen.last.prefill[0].tokens, 1);
     assert_int_equal(seen.last.prefill[2].tokens, LONGEST);
@@ -198,11 +198,11 @@ static void a_spent_budget_leaves_the_shape(void **state) {
 
 static void a_slow_first_pass_is_its_own_warm_up(void **state) {
     (void)state;
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct sweep_work work = {0};
     struct seen seen = {0};
     device.slow_ns = 1000000000;
-    assert_int_equal(measure(&work, &seen, 1, INT64_MAX, why), GENERATE_DONE);
+    assert_int_equal(measure(&work, &seen, 1, INT64_MAX, &why), GENERATE_DONE);
     assert_int_equal(device.passes, 6 * (1 + 1 + SWEEP_STEPS));
     sweep_work_clear(&work);
 }
@@ -210,22 +210,22 @@ static void a_slow_first_pass_is_its_own_warm_up(void **state) {
 // Wherever it is stopped, what was measured is right, and it goes on to the same end.
 static void a_stopped_sweep_keeps_its_points_and_goes_on(void **state) {
     for (int after = 0; after < 120; after += 7) {
-        char why[WHY_BYTES] = "";
+        struct why why = {0};
         struct sweep_work work = {0};
         struct seen seen = {0};
         set_up(state);
         device.stop_after = after;
-        assert_int_equal(measure(&work, &seen, 4, INT64_MAX, why), GENERATE_STOPPED);
-        assert_string_equal(why, "stopped");
+        assert_int_equal(measure(&work, &seen, 4, INT64_MAX, &why), GENERATE_STOPPED);
+        assert_string_equal(why.text, "stopped");
         assert_true(device.passes <= after + 1);
         assert_false(atomic_load(&device.busy));
         int visits = work.visits, before = device.passes;
         device.stop_after = -1;
-        assert_int_equal(measure(&work, &seen, 4, INT64_MAX, why), GENERATE_DONE);
+        assert_int_equal(measure(&work, &seen, 4, INT64_MAX, &why), GENERATE_DONE);
         check_points(&seen.last, 4);
         assert_true(device.passes - before <= 6 + (24 - visits) * (2 + SWEEP_STEPS));
         // Done: the next one begins anew.
-        assert_true(sweep_work_begin(&work, prompt, LONGEST, 1, CONTEXT, why));
+        assert_true(sweep_work_begin(&work, prompt, LONGEST, 1, CONTEXT, &why));
         assert_int_equal(work.visits, 0);
         sweep_work_clear(&work);
     }
@@ -233,41 +233,41 @@ static void a_stopped_sweep_keeps_its_points_and_goes_on(void **state) {
 
 static void another_prompt_begins_anew(void **state) {
     (void)state;
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct sweep_work work = {0};
     struct seen seen = {0};
     device.stop_after = 60;
-    assert_int_equal(measure(&work, &seen, 4, INT64_MAX, why), GENERATE_STOPPED);
+    assert_int_equal(measure(&work, &seen, 4, INT64_MAX, &why), GENERATE_STOPPED);
     assert_true(work.visits > 0);
     int32_t other[LONGEST];
     memcpy(other, prompt, sizeof(other));
     other[LONGEST - 1]++;
-    assert_true(sweep_work_begin(&work, prompt, LONGEST, 1, CONTEXT, why));
+    assert_true(sweep_work_begin(&work, prompt, LONGEST, 1, CONTEXT, &why));
     assert_true(work.visits > 0);
-    assert_true(sweep_work_begin(&work, other, LONGEST, 1, CONTEXT, why));
+    assert_true(sweep_work_begin(&work, other, LONGEST, 1, CONTEXT, &why));
     assert_int_equal(work.visits, 0);
     // From a length on: that one, or the next there is.
-    assert_true(sweep_work_begin(&work, prompt, LONGEST, LONGEST, CONTEXT, why));
+    assert_true(sweep_work_begin(&work, prompt, LONGEST, LONGEST, CONTEXT, &why));
     assert_int_equal(work.count, 1);
     assert_int_equal(work.lengths[0], LONGEST);
-    assert_true(sweep_work_begin(&work, prompt, LONGEST, 5, CONTEXT, why));
+    assert_true(sweep_work_begin(&work, prompt, LONGEST, 5, CONTEXT, &why));
     assert_int_equal(work.lengths[0], 8);
     sweep_work_clear(&work);
 }
 
 static void a_prompt_that_fills_the_context_has_no_step(void **state) {
     (void)state;
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct sweep_work work = {0};
     struct seen seen = {0};
     struct generate generate = generate_of();
-    assert_true(sweep_work_begin(&work, prompt, CONTEXT, 1, CONTEXT, why));
+    assert_true(sweep_work_begin(&work, prompt, CONTEXT, 1, CONTEXT, &why));
     struct sweep_plan plan = {.generate = &generate,
                               .repeats = 2,
                               .budget_ns = INT64_MAX,
                               .on_points = note,
                               .context = &seen};
-    assert_int_equal(sweep_measure(&work, &plan, why), GENERATE_DONE);
+    assert_int_equal(sweep_measure(&work, &plan, &why), GENERATE_DONE);
     assert_int_equal(seen.last.prefill_count, 6);
     assert_int_equal(seen.last.step_count, 5);
     assert_int_equal(seen.last.step[4].tokens, 16);
@@ -277,17 +277,17 @@ static void a_prompt_that_fills_the_context_has_no_step(void **state) {
 static void long_prompts_go_in_chunks_and_count_as_one(void **state) {
     enum { LONG = 2 * BACKEND_PREFILL_CHUNK + 100 };
     (void)state;
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct sweep_work work = {0};
     struct seen seen = {0};
     struct generate generate = generate_of();
-    assert_true(sweep_work_begin(&work, prompt, LONG, LONG, LONG, why));
+    assert_true(sweep_work_begin(&work, prompt, LONG, LONG, LONG, &why));
     struct sweep_plan plan = {.generate = &generate,
                               .repeats = 2,
                               .budget_ns = INT64_MAX,
                               .on_points = note,
                               .context = &seen};
-    assert_int_equal(sweep_measure(&work, &plan, why), GENERATE_DONE);
+    assert_int_equal(sweep_measure(&work, &plan, &why), GENERATE_DONE);
     assert_int_equal(device.passes, 3 * 3); // a warm-up and two rounds
     assert_int_equal(seen.last.prefill[0].median_ns, 1000 * LONG);
     sweep_work_clear(&work);
@@ -295,18 +295,18 @@ static void long_prompts_go_in_chunks_and_count_as_one(void **state) {
 
 static void a_loss_or_bad_scores_end_it_with_the_reason(void **state) {
     (void)state;
-    char why[WHY_BYTES] = "";
+    struct why why = {0};
     struct sweep_work work = {0};
     struct seen seen = {0};
     device.fail_after = 40;
-    assert_int_equal(measure(&work, &seen, 4, INT64_MAX, why), GENERATE_LOST);
-    assert_string_equal(why, "the device was unplugged");
+    assert_int_equal(measure(&work, &seen, 4, INT64_MAX, &why), GENERATE_LOST);
+    assert_string_equal(why.text, "the device was unplugged");
     assert_true(seen.last.prefill_count > 0 && work.visits > 0);
     sweep_work_clear(&work);
     set_up(state);
     device.is_broken = true;
-    assert_int_equal(measure(&work, &seen, 4, INT64_MAX, why), GENERATE_FAILED);
-    assert_non_null(strstr(why, "not numbers"));
+    assert_int_equal(measure(&work, &seen, 4, INT64_MAX, &why), GENERATE_FAILED);
+    assert_non_null(strstr(why.text, "not numbers"));
     sweep_work_clear(&work);
 }
 

@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char why[WHY_BYTES];
+static struct why why;
 
 typedef void build_fn(struct gguf_builder *builder);
 
@@ -31,8 +31,8 @@ static bool parse_builder(struct gguf **out, const struct gguf_builder *builder,
                           uint8_t **bytes_out) {
     size_t bytes;
     *bytes_out = gguf_builder_finish(builder, &bytes);
-    why[0] = '\0';
-    return gguf_parse(out, "test.gguf", *bytes_out, bytes, why);
+    why.text[0] = '\0';
+    return gguf_parse(out, "test.gguf", *bytes_out, bytes, &why);
 }
 
 static bool is_one_clean_line(const char *text) {
@@ -68,8 +68,8 @@ static void expect_refusal(const struct gguf_builder *builder, const char *name,
     struct gguf *gguf = NULL;
     uint8_t *bytes;
     bool ok = parse_builder(&gguf, builder, &bytes);
-    if (ok || !strstr(why, wanted) || !is_one_clean_line(why))
-        fail_msg("%s: wanted '%s', got %s", name, wanted, ok ? "a parsed file" : why);
+    if (ok || !strstr(why.text, wanted) || !is_one_clean_line(why.text))
+        fail_msg("%s: wanted '%s', got %s", name, wanted, ok ? "a parsed file" : why.text);
     assert_null(gguf);
     free(bytes);
 }
@@ -563,7 +563,7 @@ static void evil_files_stay_evil_with_bytes_behind_them(void **state) {
         assert_non_null(data);
         memset(data + bytes, 0, 1000);
         struct gguf *gguf;
-        bool ok = gguf_parse(&gguf, "test.gguf", data, bytes + 1000, why);
+        bool ok = gguf_parse(&gguf, "test.gguf", data, bytes + 1000, &why);
         if (ok && !skip)
             fail_msg("%s was accepted", evil[i].name);
         if (ok)
@@ -624,7 +624,7 @@ static void unusual_but_valid_files_are_read(void **state) {
         struct gguf *gguf;
         uint8_t *bytes;
         if (!parse_builder(&gguf, &builder, &bytes))
-            fail_msg("file %d: %s", which, why);
+            fail_msg("file %d: %s", which, why.text);
         touch_everything(gguf);
         if (which == 6) {
             bool flag = false;
@@ -655,7 +655,7 @@ static void the_smallest_possible_tensors_and_keys_are_counted(void **state) {
         struct gguf *gguf;
         uint8_t *bytes;
         if (!parse_builder(&gguf, &builder, &bytes))
-            fail_msg("%s", why);
+            fail_msg("%s", why.text);
         assert_int_equal(gguf_key_count(gguf), part == 0 ? COUNT : 0);
         assert_int_equal(gguf_tensor_count(gguf), part == 1 ? COUNT : 0);
         gguf_close(gguf);
@@ -677,7 +677,7 @@ static void data_is_found_behind_a_header_of_any_length(void **state) {
         struct gguf *gguf;
         uint8_t *bytes;
         if (!parse_builder(&gguf, &builder, &bytes))
-            fail_msg("%zu: %s", length, why);
+            fail_msg("%zu: %s", length, why.text);
         assert_memory_equal(gguf_tensor_at(gguf, 0)->data, "\0\0\xe0\x40", 4);
         gguf_close(gguf);
         free(bytes);
@@ -701,9 +701,9 @@ static void every_truncation_is_refused(void **state) {
             assert_non_null(part);
             memcpy(part, whole, cut);
             struct gguf *gguf;
-            bool ok = gguf_parse(&gguf, "cut.gguf", part, cut, why);
-            if (ok != (cut == bytes) || (!ok && !is_one_clean_line(why)))
-                fail_msg("cut at %zu of %zu: %s", cut, bytes, ok ? "accepted" : why);
+            bool ok = gguf_parse(&gguf, "cut.gguf", part, cut, &why);
+            if (ok != (cut == bytes) || (!ok && !is_one_clean_line(why.text)))
+                fail_msg("cut at %zu of %zu: %s", cut, bytes, ok ? "accepted" : why.text);
             if (ok)
                 touch_everything(gguf);
             gguf_close(gguf);
@@ -728,7 +728,7 @@ static void every_changed_byte_is_survived(void **state) {
         for (size_t m = 0; m < sizeof masks; m++) {
             data[at] ^= masks[m];
             struct gguf *gguf;
-            if (gguf_parse(&gguf, "changed.gguf", data, bytes, why))
+            if (gguf_parse(&gguf, "changed.gguf", data, bytes, &why))
                 touch_everything(gguf);
             else
                 refused++;
@@ -761,7 +761,7 @@ static void many_keys_and_tensors_do_not_take_quadratic_time(void **state) {
     memcpy(data, header, bytes);
     struct gguf *gguf;
     int64_t start_ns = stopwatch_now_ns();
-    assert_true(gguf_parse(&gguf, "many.gguf", data, bytes + (size_t)MANY * 32, why));
+    assert_true(gguf_parse(&gguf, "many.gguf", data, bytes + (size_t)MANY * 32, &why));
     assert_non_null(gguf_tensor_find(gguf, "the.same.start.00099999"));
     // Sorting takes well under a second even with sanitizers; n squared, minutes.
     assert_true(stopwatch_now_ns() - start_ns < INT64_C(8000000000));
@@ -813,7 +813,7 @@ static void a_file_on_disk_is_read_into_aligned_memory(void **state) {
     write_file(path, data, bytes);
 
     struct gguf *gguf;
-    assert_true(gguf_open(&gguf, path, why));
+    assert_true(gguf_open(&gguf, path, &why));
     assert_string_equal(gguf_name(gguf), "good.gguf");
     // What is read is ours: the file may change or go.
     assert_int_equal(truncate(path, 10), 0);
@@ -829,9 +829,9 @@ static void a_file_on_disk_is_read_into_aligned_memory(void **state) {
 
 static void expect_open_refusal(const char *path, const char *wanted) {
     struct gguf *gguf;
-    bool ok = gguf_open(&gguf, path, why);
-    if (ok || !strstr(why, wanted) || !is_one_clean_line(why))
-        fail_msg("wanted '%s', got %s", wanted, ok ? "an open file" : why);
+    bool ok = gguf_open(&gguf, path, &why);
+    if (ok || !strstr(why.text, wanted) || !is_one_clean_line(why.text))
+        fail_msg("wanted '%s', got %s", wanted, ok ? "an open file" : why.text);
     assert_null(gguf);
 }
 
@@ -988,8 +988,8 @@ static void files_by_others_are_read_or_refused_as_they_should_be(void **state) 
             expect_open_refusal(path, cases[i].refusal);
             continue;
         }
-        if (!gguf_open(&gguf, path, why))
-            fail_msg("%s", why);
+        if (!gguf_open(&gguf, path, &why))
+            fail_msg("%s", why.text);
         assert_int_equal(gguf_version(gguf), cases[i].version);
         assert_int_equal(gguf_tensor_count(gguf), cases[i].tensors);
         if (cases[i].keys >= 0 && cases[i].name[0] != 'g')

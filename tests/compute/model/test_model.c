@@ -20,7 +20,7 @@
 
 enum { F32 = 0, F16 = 1, Q4_0 = 2, Q8_0 = 8, BF16 = 30 };
 
-static char why[WHY_BYTES];
+static struct why why;
 
 // A model over bytes in memory; close with close_bytes.
 struct opened {
@@ -33,10 +33,10 @@ static bool open_builder(struct opened *out, const struct gguf_builder *builder)
     struct gguf *file;
     out->model = NULL;
     out->bytes = gguf_builder_finish(builder, &bytes);
-    why[0] = '\0';
-    if (!gguf_parse(&file, "/some/where/test.gguf", out->bytes, bytes, why))
-        fail_msg("the builder's own file does not parse: %s", why);
-    if (model_from_gguf(&out->model, file, "/some/where/test.gguf", why))
+    why.text[0] = '\0';
+    if (!gguf_parse(&file, "/some/where/test.gguf", out->bytes, bytes, &why))
+        fail_msg("the builder's own file does not parse: %s", why.text);
+    if (model_from_gguf(&out->model, file, "/some/where/test.gguf", &why))
         return true;
     assert_null(out->model);
     gguf_close(file);
@@ -53,7 +53,7 @@ static void open_shape(struct opened *out, const struct gguf_builder_llama *shap
     gguf_builder_init(&builder);
     gguf_builder_llama(&builder, shape);
     if (!open_builder(out, &builder))
-        fail_msg("%s", why);
+        fail_msg("%s", why.text);
     gguf_builder_clear(&builder);
 }
 
@@ -258,7 +258,7 @@ static void optional_keys_have_their_usual_values(void **state) {
         gguf_builder_llama(&builder, &shape);
         struct opened opened;
         if (!open_builder(&opened, &builder))
-            fail_msg("%s", why);
+            fail_msg("%s", why.text);
         assert_int_equal(opened.model->shape.kv_heads, 4);
         assert_true(opened.model->shape.rope_base == 10000.0F);
         assert_string_equal(opened.model->name, i == 3 ? "test.gguf" : "random weights");
@@ -283,7 +283,7 @@ static void positions_scaled_by_one_are_not_scaled(void **state) {
             gguf_builder_f32(&builder, "llama.rope.scaling.factor", cases[i].factor);
         struct opened opened;
         if (!open_builder(&opened, &builder))
-            fail_msg("case %zu: %s", i, why);
+            fail_msg("case %zu: %s", i, why.text);
         close_bytes(&opened);
         gguf_builder_clear(&builder);
     }
@@ -427,8 +427,8 @@ static void put_fault(struct gguf_builder *builder, const struct fault *fault) {
 static void expect_refusal(const struct gguf_builder *builder, size_t index, const char *wanted) {
     struct opened opened;
     bool ok = open_builder(&opened, builder);
-    if (ok || !strstr(why, wanted) || strncmp(why, "test.gguf: ", 11) != 0)
-        fail_msg("case %zu: wanted '%s', got '%s'", index, wanted, ok ? "a model" : why);
+    if (ok || !strstr(why.text, wanted) || strncmp(why.text, "test.gguf: ", 11) != 0)
+        fail_msg("case %zu: wanted '%s', got '%s'", index, wanted, ok ? "a model" : why.text);
     close_bytes(&opened);
 }
 
@@ -474,9 +474,9 @@ static void rows_that_are_not_whole_blocks_are_refused(void **state) {
         gguf_builder_init(&builder);
         put_embedding(&builder, i ? Q4_0 : Q8_0, 48, 17);
         uint8_t *data = gguf_builder_finish(&builder, &bytes);
-        assert_false(gguf_parse(&file, "test.gguf", data, bytes, why));
-        assert_non_null(strstr(why, i ? "rows of 48 values, but Q4_0 needs blocks of 32"
-                                      : "rows of 48 values, but Q8_0 needs blocks of 32"));
+        assert_false(gguf_parse(&file, "test.gguf", data, bytes, &why));
+        assert_non_null(strstr(why.text, i ? "rows of 48 values, but Q4_0 needs blocks of 32"
+                                           : "rows of 48 values, but Q8_0 needs blocks of 32"));
         free(data);
         gguf_builder_clear(&builder);
     }
@@ -507,7 +507,7 @@ static void matrices_of_every_type_open_and_are_counted(void **state) {
         gguf_builder_init(&builder);
         gguf_builder_llama(&builder, &shape);
         if (!open_builder(&opened, &builder))
-            fail_msg("%s: %s", rows[i].name, why);
+            fail_msg("%s: %s", rows[i].name, why.text);
         assert_string_equal(model_weight_type(opened.model), rows[i].name);
         assert_int_equal(opened.model->layers[0].gate.bytes, 64 * rows[i].row_bytes);
         assert_int_equal(opened.model->layers[0].down.bytes, 32 * 2 * rows[i].row_bytes);
@@ -620,9 +620,9 @@ static void bytes_that_are_not_aligned_are_refused(void **state) {
     memcpy(shifted + 1, data, bytes);
     struct gguf *file;
     struct model *model;
-    assert_true(gguf_parse(&file, "shifted.gguf", shifted + 1, bytes, why));
-    assert_false(model_from_gguf(&model, file, "shifted.gguf", why));
-    assert_non_null(strstr(why, "does not start on a whole number in memory"));
+    assert_true(gguf_parse(&file, "shifted.gguf", shifted + 1, bytes, &why));
+    assert_false(model_from_gguf(&model, file, "shifted.gguf", &why));
+    assert_non_null(strstr(why.text, "does not start on a whole number in memory"));
     gguf_close(file);
     free(shifted);
     free(data);
@@ -647,8 +647,8 @@ static const char *testdata_path(const char *name) {
 }
 
 static void open_path(struct model **out, const char *path) {
-    if (!model_open(out, path, why))
-        fail_msg("%s", why);
+    if (!model_open(out, path, &why))
+        fail_msg("%s", why.text);
 }
 
 static void models_by_others_open(void **state) {
@@ -677,10 +677,10 @@ static void models_by_others_open(void **state) {
 static void a_vocabulary_alone_is_no_model(void **state) {
     (void)state;
     struct model *model;
-    assert_false(model_open(&model, testdata_path("vocab/ggml-vocab-llama-spm.gguf"), why));
-    assert_non_null(strstr(why, "is this only a vocabulary?"));
-    assert_false(model_open(&model, testdata_path("vocab/ggml-vocab-gpt-2.gguf"), why));
-    assert_non_null(strstr(why, "has the architecture \"gpt2\"; only \"llama\" works"));
+    assert_false(model_open(&model, testdata_path("vocab/ggml-vocab-llama-spm.gguf"), &why));
+    assert_non_null(strstr(why.text, "is this only a vocabulary?"));
+    assert_false(model_open(&model, testdata_path("vocab/ggml-vocab-gpt-2.gguf"), &why));
+    assert_non_null(strstr(why.text, "has the architecture \"gpt2\"; only \"llama\" works"));
     assert_null(model);
 }
 
@@ -706,8 +706,8 @@ static void the_bundled_model_opens(void **state) {
 static void a_missing_file_is_named(void **state) {
     (void)state;
     struct model *model;
-    assert_false(model_open(&model, "/nowhere/at-all.gguf", why));
-    assert_string_equal(why, "at-all.gguf: cannot be opened: No such file or directory");
+    assert_false(model_open(&model, "/nowhere/at-all.gguf", &why));
+    assert_string_equal(why.text, "at-all.gguf: cannot be opened: No such file or directory");
     assert_null(model);
     model_close(NULL);
 }

@@ -23,12 +23,12 @@ static const enum gguf_tensor_type types[] = {
 };
 enum { TYPES = sizeof(types) / sizeof(types[0]) };
 
-static char why[WHY_BYTES];
+static struct why why;
 
 static struct model *model_of(const struct shape_preset *preset, enum gguf_tensor_type type) {
     struct model *model;
-    if (!shape_model(&model, preset, type, 1, why))
-        fail_msg("%s", why);
+    if (!shape_model(&model, preset, type, 1, &why))
+        fail_msg("%s", why.text);
     return model;
 }
 
@@ -46,7 +46,7 @@ static void presets_have_as_many_parameters_as_is_published(void **state) {
     (void)state;
     int count = sizeof published / sizeof published[0];
     for (int i = 0; i < count; i++) {
-        const struct shape_preset *preset = shape_find(published[i].name, why);
+        const struct shape_preset *preset = shape_find(published[i].name, &why);
         assert_ptr_equal(preset, shape_at(i));
         struct model *model = model_of(preset, preset->type);
         assert_true(model_parameters(model) == published[i].parameters);
@@ -63,10 +63,10 @@ static void presets_have_as_many_parameters_as_is_published(void **state) {
 
 static void an_unknown_shape_is_refused_with_all_names(void **state) {
     (void)state;
-    assert_null(shape_find("llama-3-9b", why));
-    assert_non_null(strstr(why, "\"llama-3-9b\""));
+    assert_null(shape_find("llama-3-9b", &why));
+    assert_non_null(strstr(why.text, "\"llama-3-9b\""));
     for (int i = 0; shape_at(i); i++)
-        assert_non_null(strstr(why, shape_at(i)->name));
+        assert_non_null(strstr(why.text, shape_at(i)->name));
 }
 
 // Nothing is taken: only addresses are computed with.
@@ -77,7 +77,7 @@ static void matrices_lie_side_by_side_also_beyond_4_gb(void **state) {
             struct model *made = model_of(shape_at(i), types[t]), *placed;
             size_t total = shape_bytes(shape_at(i), types[t]);
             assert_int_equal(shape_model_bytes(made), total);
-            assert_true(shape_place(&placed, made, (void *)(uintptr_t)4096, why));
+            assert_true(shape_place(&placed, made, (void *)(uintptr_t)4096, &why));
             uintptr_t at = 4096;
             size_t exact = 0;
             for (int m = 0; m < shape_matrices(placed); m++) {
@@ -107,7 +107,7 @@ static void no_matrix_is_too_large_for_its_place(void **state) {
     huge.shape.dim = MODEL_MAX_DIM;
     huge.shape.vocab = MODEL_MAX_VOCAB;
     struct model *made = model_of(&huge, GGUF_TENSOR_F32), *placed;
-    assert_true(shape_place(&placed, made, (void *)(uintptr_t)4096, why));
+    assert_true(shape_place(&placed, made, (void *)(uintptr_t)4096, &why));
     size_t head = (size_t)1 << 38;
     assert_true(placed->output.bytes == head);
     assert_true((uintptr_t)placed->output.data == 4096 + head);
@@ -120,7 +120,7 @@ static void no_matrix_is_too_large_for_its_place(void **state) {
 
 static void the_largest_has_the_bytes_that_arithmetic_gives(void **state) {
     (void)state;
-    const struct shape_preset *preset = shape_find("llama-3-70b", why);
+    const struct shape_preset *preset = shape_find("llama-3-70b", &why);
     assert_true(shape_bytes(preset, GGUF_TENSOR_BF16) == (size_t)141104775168);
     struct model *model = model_of(preset, GGUF_TENSOR_BF16);
     // Every matrix but the embedding, one row of that, and 161 norms of floats.
@@ -141,13 +141,13 @@ static void a_model_that_does_not_fit_is_refused_with_one_that_does(void **state
         {0, 1000, "no shape of this program fits"},
     };
     (void)state;
-    struct model *model = model_of(shape_find("llama-3-70b", why), GGUF_TENSOR_Q4_0);
+    struct model *model = model_of(shape_find("llama-3-70b", &why), GGUF_TENSOR_Q4_0);
     size_t bytes = shape_model_bytes(model);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        assert_false(shape_refuse(model, bytes + rows[i].needed_more, rows[i].free_bytes, why));
-        if (!strstr(why, rows[i].wanted))
-            fail_msg("row %zu: %s", i, why);
-        assert_non_null(strstr(why, "llama-3-70b with Q4_0 weights needs "));
+        assert_false(shape_refuse(model, bytes + rows[i].needed_more, rows[i].free_bytes, &why));
+        if (!strstr(why.text, rows[i].wanted))
+            fail_msg("row %zu: %s", i, why.text);
+        assert_non_null(strstr(why.text, "llama-3-70b with Q4_0 weights needs "));
     }
     model_close(model);
 }
@@ -232,11 +232,11 @@ static void answer(const struct model *model, int threads, float *logits) {
     struct backend_opts opts = {.threads = threads, .context = 32};
     struct backend_state *opened;
     struct backend_pass pass = {.tokens = tokens, .count = 8, .logits = logits};
-    if (!backend_cpu.open(&opened, model, &opts, why) || !backend_cpu.pass(opened, &pass, why))
-        fail_msg("%s", why);
+    if (!backend_cpu.open(&opened, model, &opts, &why) || !backend_cpu.pass(opened, &pass, &why))
+        fail_msg("%s", why.text);
     struct backend_pass step = {
         .tokens = tokens, .count = 1, .first_position = 8, .logits = logits};
-    assert_true(backend_cpu.pass(opened, &step, why));
+    assert_true(backend_cpu.pass(opened, &step, &why));
     backend_cpu.close(opened);
 }
 
@@ -245,7 +245,7 @@ static struct model *made_by_hand(const struct model *made, void **memory) {
     struct model *placed;
     *memory = aligned_alloc(SHAPE_ALIGN_BYTES, shape_model_bytes(made));
     assert_non_null(*memory);
-    assert_true(shape_place(&placed, made, *memory, why));
+    assert_true(shape_place(&placed, made, *memory, &why));
     placed->is_made = false;
     for (int m = 0; m < shape_matrices(placed); m++) {
         const struct tensor *matrix = shape_matrix(placed, m);
@@ -301,10 +301,10 @@ static void a_shape_that_is_too_large_is_refused_before_memory_is_taken(void **s
     struct model *model = model_of(&huge, GGUF_TENSOR_F32);
     struct backend_opts opts = {.threads = 1, .context = 32};
     struct backend_state *opened;
-    assert_false(backend_cpu.open(&opened, model, &opts, why));
+    assert_false(backend_cpu.open(&opened, model, &opts, &why));
     assert_null(opened);
-    assert_non_null(strstr(why, "little with F32 weights needs 5"));
-    assert_non_null(strstr(why, "are free: take "));
+    assert_non_null(strstr(why.text, "little with F32 weights needs 5"));
+    assert_non_null(strstr(why.text, "are free: take "));
     model_close(model);
 }
 

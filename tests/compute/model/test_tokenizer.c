@@ -24,7 +24,7 @@ enum { NORMAL = 1, UNKNOWN, CONTROL, USER, UNUSED, BYTE };
 
 #define MARK "\xe2\x96\x81" // U+2581
 
-static char why[WHY_BYTES];
+static struct why why;
 
 // --- Made-up vocabularies ---
 
@@ -83,9 +83,9 @@ static bool open_builder(struct tokenizer **out, const struct gguf_builder *buil
     size_t bytes;
     struct gguf *file;
     uint8_t *data = gguf_builder_finish(builder, &bytes);
-    if (!gguf_parse(&file, "vocab.gguf", data, bytes, why))
-        fail_msg("the builder's own file does not parse: %s", why);
-    bool ok = tokenizer_open(out, file, why);
+    if (!gguf_parse(&file, "vocab.gguf", data, bytes, &why))
+        fail_msg("the builder's own file does not parse: %s", why.text);
+    bool ok = tokenizer_open(out, file, &why);
     gguf_close(file); // the tokenizer must not need it any more
     memset(data, 0x55, bytes);
     free(data);
@@ -98,7 +98,7 @@ static struct tokenizer *open_vocab(const struct vocab *vocab) {
     gguf_builder_init(&builder);
     put_vocab(&builder, vocab);
     if (!open_builder(&tokenizer, &builder))
-        fail_msg("%s", why);
+        fail_msg("%s", why.text);
     gguf_builder_clear(&builder);
     return tokenizer;
 }
@@ -108,9 +108,9 @@ enum { SOME_IDS = 512 };
 static void expect_ids(const struct tokenizer *tokenizer, const char *text, size_t bytes,
                        const int32_t *wanted, int wanted_count) {
     int32_t ids[SOME_IDS];
-    int count = tokenizer_encode(tokenizer, ids, SOME_IDS, text, bytes, false, why);
+    int count = tokenizer_encode(tokenizer, ids, SOME_IDS, text, bytes, false, &why);
     if (count < 0)
-        fail_msg("'%s': %s", text, why);
+        fail_msg("'%s': %s", text, why.text);
     if (count != wanted_count)
         fail_msg("'%s': %d ids instead of %d", text, count, wanted_count);
     for (int i = 0; i < count; i++) {
@@ -218,8 +218,8 @@ static void without_byte_tokens_a_sign_is_unknown_or_an_error(void **state) {
     int32_t ids[8];
     EXPECT(tokenizer, "a", 0, 1);
     EXPECT(tokenizer, "\xc3", 0, 2);
-    assert_int_equal(tokenizer_encode(tokenizer, ids, 8, "a\xc3\xa9", 3, false, why), -1);
-    assert_non_null(strstr(why, "byte 0xA9, for which the model has no token"));
+    assert_int_equal(tokenizer_encode(tokenizer, ids, 8, "a\xc3\xa9", 3, false, &why), -1);
+    assert_non_null(strstr(why.text, "byte 0xA9, for which the model has no token"));
     tokenizer_close(tokenizer);
 
     add_piece(&vocab, "<unk>", 0, UNKNOWN); // 3
@@ -270,12 +270,12 @@ static void the_begin_token_comes_first_when_asked_for(void **state) {
     add_piece(&vocab, MARK, -1, NORMAL); // 259
     struct tokenizer *tokenizer = open_vocab(&vocab);
     int32_t ids[4];
-    assert_int_equal(tokenizer_encode(tokenizer, ids, 4, "a", 1, true, why), 3);
+    assert_int_equal(tokenizer_encode(tokenizer, ids, 4, "a", 1, true, &why), 3);
     assert_int_equal(ids[0], 1);
     assert_int_equal(ids[1], 259);
-    assert_int_equal(tokenizer_encode(tokenizer, ids, 4, "", 0, true, why), 1);
+    assert_int_equal(tokenizer_encode(tokenizer, ids, 4, "", 0, true, &why), 1);
     assert_int_equal(ids[0], 1);
-    assert_int_equal(tokenizer_encode(tokenizer, NULL, 0, "", 0, false, why), 0);
+    assert_int_equal(tokenizer_encode(tokenizer, NULL, 0, "", 0, false, &why), 0);
     tokenizer_close(tokenizer);
 }
 
@@ -286,12 +286,12 @@ static void too_little_room_is_an_error_not_a_cut(void **state) {
     struct tokenizer *tokenizer = open_vocab(&vocab);
     int32_t *ids = malloc(5 * sizeof *ids);
     assert_non_null(ids);
-    assert_int_equal(tokenizer_encode(tokenizer, ids, 5, "a", 1, true, why), 5); // <s> E2 96 81 a
+    assert_int_equal(tokenizer_encode(tokenizer, ids, 5, "a", 1, true, &why), 5); // <s> E2 96 81 a
     for (int capacity = 0; capacity < 5; capacity++) {
         int32_t *few = malloc(capacity ? (size_t)capacity * sizeof *few : 1);
         assert_non_null(few);
-        assert_int_equal(tokenizer_encode(tokenizer, few, capacity, "a", 1, true, why), -1);
-        assert_non_null(strstr(why, "there is room for"));
+        assert_int_equal(tokenizer_encode(tokenizer, few, capacity, "a", 1, true, &why), -1);
+        assert_non_null(strstr(why.text, "there is room for"));
         free(few);
     }
     free(ids);
@@ -309,7 +309,7 @@ static void the_bound_is_enough_for_the_worst_text(void **state) {
         size_t bound = tokenizer_encode_bound(bytes);
         int32_t *ids = malloc(bound * sizeof *ids);
         assert_non_null(ids);
-        int count = tokenizer_encode(tokenizer, ids, (int)bound, text, bytes, true, why);
+        int count = tokenizer_encode(tokenizer, ids, (int)bound, text, bytes, true, &why);
         assert_int_equal(count, bytes ? 3 * (bytes + 1) + 1 : 1);
         assert_true((size_t)count <= bound);
         free(ids);
@@ -359,7 +359,7 @@ static void tokens_show_as_the_bytes_they_stand_for(void **state) {
 
 static int32_t begin_of(const struct tokenizer *tokenizer) {
     int32_t ids[4];
-    return tokenizer_encode(tokenizer, ids, 4, "", 0, true, why) == 1 ? ids[0] : -1;
+    return tokenizer_encode(tokenizer, ids, 4, "", 0, true, &why) == 1 ? ids[0] : -1;
 }
 
 static void begin_and_end_come_from_keys_or_from_their_usual_names(void **state) {
@@ -409,7 +409,7 @@ static void a_vocabulary_may_lack_begin_and_end(void **state) {
     assert_int_equal(tokenizer_eos(tokenizer), -1);
     assert_false(tokenizer_adds_bos(tokenizer));
     int32_t ids[4];
-    assert_int_equal(tokenizer_encode(tokenizer, ids, 4, " ", 1, true, why), 2);
+    assert_int_equal(tokenizer_encode(tokenizer, ids, 4, " ", 1, true, &why), 2);
     assert_int_equal(ids[0], 0);
     tokenizer_close(tokenizer);
 }
@@ -419,8 +419,8 @@ static void a_vocabulary_may_lack_begin_and_end(void **state) {
 static void expect_refusal(const struct gguf_builder *builder, const char *wanted) {
     struct tokenizer *tokenizer;
     bool ok = open_builder(&tokenizer, builder);
-    if (ok || !strstr(why, wanted) || strncmp(why, "vocab.gguf: ", 12) != 0)
-        fail_msg("wanted '%s', got '%s'", wanted, ok ? "a tokenizer" : why);
+    if (ok || !strstr(why.text, wanted) || strncmp(why.text, "vocab.gguf: ", 12) != 0)
+        fail_msg("wanted '%s', got '%s'", wanted, ok ? "a tokenizer" : why.text);
     assert_null(tokenizer);
 }
 
@@ -698,9 +698,9 @@ static void expect_round_trip(const struct tokenizer *tokenizer, const char *tex
     size_t bound = tokenizer_encode_bound(bytes);
     int32_t *ids = malloc(bound * sizeof *ids);
     assert_non_null(ids);
-    int count = tokenizer_encode(tokenizer, ids, (int)bound, text, bytes, false, why);
+    int count = tokenizer_encode(tokenizer, ids, (int)bound, text, bytes, false, &why);
     if (count < 0)
-        fail_msg("%s", why);
+        fail_msg("%s", why.text);
     size_t at = 0, token_bytes;
     for (int i = 0; i < count; i++) {
         const char *token = tokenizer_text(tokenizer, ids[i], &token_bytes);
@@ -737,8 +737,8 @@ static void long_texts_take_no_quadratic_time(void **state) {
     assert_true(stopwatch_now_ns() - start_ns < INT64_C(20000000000));
 
     int32_t id;
-    assert_int_equal(tokenizer_encode(tokenizer, &id, 1, text, sizeof text, false, why), -1);
-    assert_string_equal(why, "the text has 1048577 bytes; at most 1048576 are possible");
+    assert_int_equal(tokenizer_encode(tokenizer, &id, 1, text, sizeof text, false, &why), -1);
+    assert_string_equal(why.text, "the text has 1048577 bytes; at most 1048576 are possible");
     tokenizer_close(tokenizer);
 }
 
@@ -762,8 +762,8 @@ static const char *testdata_path(const char *name) {
 static struct tokenizer *open_file(const char *path) {
     struct gguf *file;
     struct tokenizer *tokenizer = NULL;
-    if (!gguf_open(&file, path, why) || !tokenizer_open(&tokenizer, file, why))
-        fail_msg("%s", why);
+    if (!gguf_open(&file, path, &why) || !tokenizer_open(&tokenizer, file, &why))
+        fail_msg("%s", why.text);
     gguf_close(file);
     return tokenizer;
 }
@@ -853,7 +853,7 @@ static void check_golden(const struct tokenizer *tokenizer, const char *path, co
         json_t *wanted = json_object_get(row, "ids"), *text = json_object_get(row, "text");
         int32_t ids[SOME_IDS];
         int count = tokenizer_encode(tokenizer, ids, SOME_IDS, json_string_value(text),
-                                     json_string_length(text), true, why);
+                                     json_string_length(text), true, &why);
         assert_int_equal(count, json_array_size(wanted));
         for (int i = 0; i < count; i++)
             assert_int_equal(ids[i], json_integer_value(json_array_get(wanted, (size_t)i)));
@@ -885,7 +885,7 @@ static void the_bundled_model_encodes_as_its_maker_does(void **state) {
     static const char prompt[] =
         "You are a support agent. Answer from the policy. Where is my parcel?";
     int32_t ids[64];
-    assert_int_equal(tokenizer_encode(tokenizer, ids, 64, prompt, sizeof prompt - 1, true, why),
+    assert_int_equal(tokenizer_encode(tokenizer, ids, 64, prompt, sizeof prompt - 1, true, &why),
                      18);
     tokenizer_close(tokenizer);
 }

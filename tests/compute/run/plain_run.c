@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "compute/base/why.h"
 #include "tests/compute/run/plain_run.h"
 
 #include <string.h>
@@ -20,12 +21,12 @@ static const char *text_at(const char *const *texts, int index) {
 struct run *plain_run(const struct plain_run *of) {
     static const char *const p[] = {"p", NULL}, *const a[] = {"a", NULL};
     struct run *run = NULL;
-    char why[256];
+    struct why why;
     int prompt = of->info.prompt_tokens;
-    assert_true(run_create(&run, &of->info, 1, why));
+    assert_true(run_create(&run, &of->info, 1, &why));
     for (int i = 0; i < prompt; i++) {
         const char *text = text_at(of->prompt ? of->prompt : p, i);
-        assert_true(run_add_prompt_token(run, i, text, strlen(text), text[0] == '<', why));
+        assert_true(run_add_prompt_token(run, i, text, strlen(text), text[0] == '<', &why));
     }
     for (int n = 0; n < of->info.answer_limit; n++) {
         const char *text = text_at(of->answer ? of->answer : a, n);
@@ -35,11 +36,11 @@ struct run *plain_run(const struct plain_run *of) {
                                 .yields = n,
                                 .start_ns = run_end_ns(run) + (n ? of->gap_ns : 0)};
         int64_t length_ns = n ? of->step_ns : of->prefill_ns;
-        assert_true(run_begin_pass(run, &pass, why));
-        assert_true(run_add_answer_token(run, 100 + n, text, strlen(text), text[0] == '<', why));
+        assert_true(run_begin_pass(run, &pass, &why));
+        assert_true(run_add_answer_token(run, 100 + n, text, strlen(text), text[0] == '<', &why));
         for (int stage = 1; stage <= run_stages(run); stage++)
             assert_true(
-                run_add_mark(run, pass.start_ns + length_ns * stage / run_stages(run), why));
+                run_add_mark(run, pass.start_ns + length_ns * stage / run_stages(run), &why));
     }
     run_close(run, RUN_COMPLETE);
     return run;

@@ -2,6 +2,7 @@
 // in the order that run.h asks for, so that a generated run is also a test of
 // them. Nothing is retried: each draw is used.
 #include "tests/compute/run/random_run.h"
+#include "compute/base/why.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,7 +130,7 @@ static int64_t random_stage_ns(uint64_t *state, const struct pace *pace) {
 // One pass; false when `marks_left` (NULL = no end) ran out inside it.
 static bool add_pass(struct run *run, uint64_t *state, const struct random_run_limits *limits,
                      const struct pace *pace, int *marks_left) {
-    char why[256];
+    struct why why;
     int index = run->pass_count, column = 0, yielded = -1;
     if (index > 0) {
         column = run->passes[index - 1].first_column + run->passes[index - 1].column_count;
@@ -152,18 +153,18 @@ static bool add_pass(struct run *run, uint64_t *state, const struct random_run_l
     }
     int64_t now_ns = run_end_ns(run) + random_between(state, 0, pace->max_gap_ns);
     pass.start_ns = now_ns;
-    must(run_begin_pass(run, &pass, why), why);
+    must(run_begin_pass(run, &pass, &why), why.text);
     for (int stage = 0; stage < run_stages(run); stage++) {
         if (marks_left && (*marks_left)-- == 0)
             return false;
         if (stage == run_stages(run) - 1 && pass.yields >= 0) {
             struct token_pick pick = random_text(state, limits->only_plain_text);
             must(run_add_answer_token(run, (int32_t)random_between(state, -1, 200000), pick.text,
-                                      pick.bytes, random_between(state, 0, 30) == 0, why),
-                 why);
+                                      pick.bytes, random_between(state, 0, 30) == 0, &why),
+                 why.text);
         }
         now_ns += random_stage_ns(state, pace);
-        must(run_add_mark(run, now_ns, why), why);
+        must(run_add_mark(run, now_ns, &why), why.text);
     }
     return true;
 }
@@ -172,17 +173,17 @@ struct run *random_run(uint64_t seed, const struct random_run_limits *limits) {
     static const struct random_run_limits none;
     if (!limits)
         limits = &none;
-    char why[256];
+    struct why why;
     uint64_t state = seed;
     struct run_info info = random_info(&state, limits);
     int most_chunks = limits->only_one_prefill || info.prompt_tokens < 4 ? 1 : 4;
     struct run *run = NULL;
-    must(run_create(&run, &info, (int)random_between(&state, 1, most_chunks), why), why);
+    must(run_create(&run, &info, (int)random_between(&state, 1, most_chunks), &why), why.text);
     for (int i = 0; i < info.prompt_tokens; i++) {
         struct token_pick pick = random_text(&state, limits->only_plain_text);
         must(run_add_prompt_token(run, (int32_t)random_between(&state, -1, 200000), pick.text,
-                                  pick.bytes, i == 0, why),
-             why);
+                                  pick.bytes, i == 0, &why),
+             why.text);
     }
     struct pace pace = random_pace(&state, limits);
     int answers = (int)random_between(&state, 1, info.answer_limit);

@@ -7,12 +7,13 @@
 
 #include <cmocka.h>
 
+#include "compute/base/why.h"
 #include "compute/run/moment.h"
 #include "tests/compute/run/random_run.h"
 
 #include <string.h>
 
-static char why[256];
+static struct why why;
 
 static const struct random_run_limits small = {
     .max_layers = 6, .max_prompt = 40, .max_answers = 30, .may_fail = true, .may_recompute = true};
@@ -25,14 +26,14 @@ static struct run *run_by_hand(void) {
     const struct run_pass passes[] = {
         {RUN_PREFILL, 0, 2, 0, 5}, {RUN_DECODE, 2, 1, 1, 50}, {RUN_DECODE, 3, 1, 2, 80}};
     struct run *run = NULL;
-    assert_true(run_create(&run, &info, 1, why));
+    assert_true(run_create(&run, &info, 1, &why));
     for (int i = 0; i < 2; i++)
-        assert_true(run_add_prompt_token(run, i, "a", 1, false, why));
+        assert_true(run_add_prompt_token(run, i, "a", 1, false, &why));
     for (int i = 0; i < 3; i++) {
-        assert_true(run_begin_pass(run, &passes[i], why));
-        assert_true(run_add_answer_token(run, 7, "b", 1, false, why));
+        assert_true(run_begin_pass(run, &passes[i], &why));
+        assert_true(run_add_answer_token(run, 7, "b", 1, false, &why));
         for (int stage = 1; stage <= 3; stage++)
-            assert_true(run_add_mark(run, passes[i].start_ns + 10 * stage, why));
+            assert_true(run_add_mark(run, passes[i].start_ns + 10 * stage, &why));
     }
     return run;
 }

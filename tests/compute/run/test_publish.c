@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "compute/base/why.h"
 #include "compute/run/publish.h"
 #include "tests/compute/run/random_run.h"
 
@@ -19,11 +20,11 @@
 
 enum { RUNS = 16, READERS = 2 };
 
-static char why[256];
+static struct why why;
 
 static struct run *empty_twin(const struct run *run) {
     struct run *twin = NULL;
-    assert_true(run_copy(&twin, run, why));
+    assert_true(run_copy(&twin, run, &why));
     run_rewind(twin);
     return twin;
 }
@@ -32,21 +33,21 @@ static struct run *empty_twin(const struct run *run) {
 // `rest` (NULL is fine) is called after every publication.
 static void replay(struct publish *publish, struct run *to, const struct run *from,
                    void (*rest)(void)) {
-    char reason[256];
+    struct why reason;
     for (int mark = 0; mark < from->mark_count; mark++) {
         int pass = mark / run_stages(from), stage = mark % run_stages(from);
         bool done = true;
         if (stage == 0)
-            done = run_begin_pass(to, &from->passes[pass], reason);
+            done = run_begin_pass(to, &from->passes[pass], &reason);
         int yields = from->passes[pass].yields;
         if (stage == run_stages(from) - 1 && yields >= 0) {
             size_t bytes = 0;
             int token = from->prompt_count + yields;
             const char *text = run_token_text(from, token, &bytes);
             done = done && run_add_answer_token(to, from->tokens[token].id, text, bytes,
-                                                from->tokens[token].is_control, reason);
+                                                from->tokens[token].is_control, &reason);
         }
-        if (!done || !run_add_mark(to, from->mark_end_ns[mark], reason))
+        if (!done || !run_add_mark(to, from->mark_end_ns[mark], &reason))
             return; // the reader then misses marks and says so
         publish_marks(publish, to);
         if (rest)
@@ -102,8 +103,8 @@ static void marks_are_seen_when_published_and_not_before(void **state) {
     assert_int_equal(generation, 1);
     assert_int_equal(out.mark_count, 0);
     assert_int_equal(out.prompt_count, run->prompt_count);
-    assert_true(run_begin_pass(run, &whole->passes[0], why));
-    assert_true(run_add_mark(run, whole->mark_end_ns[0], why));
+    assert_true(run_begin_pass(run, &whole->passes[0], &why));
+    assert_true(run_add_mark(run, whole->mark_end_ns[0], &why));
     assert_true(publish_prefix(&publish, &out, NULL));
     assert_int_equal(out.mark_count, 0);
     publish_marks(&publish, run);
@@ -111,13 +112,13 @@ static void marks_are_seen_when_published_and_not_before(void **state) {
     assert_int_equal(out.mark_count, 1);
     assert_int_equal(out.state, RUN_OPEN);
     assert_true(is_prefix_of(&out, whole));
-    assert_true(run_add_mark(run, whole->mark_end_ns[1], why));
+    assert_true(run_add_mark(run, whole->mark_end_ns[1], &why));
     run_close(run, RUN_FAILED);
     publish_end(&publish, run);
     assert_true(publish_prefix(&publish, &out, NULL));
     assert_int_equal(out.state, RUN_FAILED);
     assert_int_equal(out.mark_count, 2); // the end shows the marks before it, too
-    assert_true(run_validate(&out, why));
+    assert_true(run_validate(&out, &why));
     run_destroy(run);
     run_destroy(whole);
 }
@@ -139,7 +140,7 @@ static void a_new_run_starts_empty_under_a_new_generation(void **state) {
         assert_int_equal(generation, i);
         assert_int_equal(out.state, RUN_COMPLETE);
         assert_true(is_prefix_of(&out, whole));
-        assert_true(run_validate(&out, why));
+        assert_true(run_validate(&out, &why));
         run_destroy(run);
         run_destroy(whole);
     }

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "compute/base/why.h"
 #include "compute/run/moment.h"
 #include "compute/run/recount.h"
 #include "tests/compute/run/random_run.h"
@@ -17,7 +18,7 @@
 
 enum { LAYERS = 2, STAGES = LAYERS + 2 };
 
-static char why[256];
+static struct why why;
 
 static struct run_info small_info(void) {
     return (struct run_info){.origin = RUN_MEASURED,
@@ -33,23 +34,23 @@ static struct run *new_run(enum run_counting counting, int chunks) {
     struct run_info info = small_info();
     info.counting = counting;
     struct run *run = NULL;
-    assert_true(run_create(&run, &info, chunks, why));
+    assert_true(run_create(&run, &info, chunks, &why));
     return run;
 }
 
 static void add_prompt(struct run *run) {
     static const char *texts[] = {"<s>", " my", " parcel"};
     for (int i = 0; i < 3; i++)
-        assert_true(run_add_prompt_token(run, i, texts[i], strlen(texts[i]), i == 0, why));
+        assert_true(run_add_prompt_token(run, i, texts[i], strlen(texts[i]), i == 0, &why));
 }
 
 // A pass whose stages end at start + 10, + 20, ...
 static void add_pass(struct run *run, struct run_pass pass, const char *answer) {
-    assert_true(run_begin_pass(run, &pass, why));
+    assert_true(run_begin_pass(run, &pass, &why));
     if (pass.yields >= 0)
-        assert_true(run_add_answer_token(run, 7, answer, strlen(answer), false, why));
+        assert_true(run_add_answer_token(run, 7, answer, strlen(answer), false, &why));
     for (int stage = 1; stage <= STAGES; stage++)
-        assert_true(run_add_mark(run, pass.start_ns + 10 * stage, why));
+        assert_true(run_add_mark(run, pass.start_ns + 10 * stage, &why));
 }
 
 // Prefill 5 .. 45, then steps 50 .. 90 and 95 .. 135.
@@ -68,7 +69,7 @@ static void an_engine_run_gives_the_definitions_of_the_field(void **state) {
     (void)state;
     struct run *run = engine_run();
     run_close(run, RUN_COMPLETE);
-    assert_true(run_validate(run, why));
+    assert_true(run_validate(run, &why));
     assert_int_equal(run->state, RUN_COMPLETE);
     assert_int_equal(run_prefill_ns(run), 45);
     assert_int_equal(run_ttft_ns(run), 45);
@@ -130,18 +131,18 @@ static void an_answer_token_appears_with_its_output_mark(void **state) {
     struct run *run = new_run(RUN_ENGINE, 1);
     add_prompt(run);
     struct run_pass pass = {RUN_PREFILL, 0, 3, 0, 0};
-    assert_true(run_begin_pass(run, &pass, why));
+    assert_true(run_begin_pass(run, &pass, &why));
     assert_int_equal(run_passes_seen(run), 0);
-    assert_true(run_add_answer_token(run, 7, "a", 1, false, why));
+    assert_true(run_add_answer_token(run, 7, "a", 1, false, &why));
     size_t bytes = 9;
     for (int stage = 1; stage < STAGES; stage++) {
-        assert_true(run_add_mark(run, stage, why));
+        assert_true(run_add_mark(run, stage, &why));
         assert_int_equal(run_passes_seen(run), 1);
         assert_int_equal(run_answers_seen(run), 0);
         assert_int_equal(run_pass_end_ns(run, 0), stage);
         assert_string_equal(run_token_text(run, 3, &bytes), "");
     }
-    assert_true(run_add_mark(run, STAGES, why));
+    assert_true(run_add_mark(run, STAGES, &why));
     assert_int_equal(run_answers_seen(run), 1);
     assert_memory_equal(run_token_text(run, 3, &bytes), "a", 1);
     assert_int_equal(bytes, 1);
@@ -174,13 +175,13 @@ static bool make_call(struct run *run, const struct call *call) {
     case END:
         break;
     case PROMPT:
-        return run_add_prompt_token(run, 1, "x", 1, false, why);
+        return run_add_prompt_token(run, 1, "x", 1, false, &why);
     case BEGIN:
-        return run_begin_pass(run, &call->pass, why);
+        return run_begin_pass(run, &call->pass, &why);
     case ANSWER:
-        return run_add_answer_token(run, 1, "x", 1, false, why);
+        return run_add_answer_token(run, 1, "x", 1, false, &why);
     case MARK:
-        return run_add_mark(run, call->end_ns, why);
+        return run_add_mark(run, call->end_ns, &why);
     case CLOSE:
         run_close(run, RUN_COMPLETE);
         return true;
@@ -328,13 +329,13 @@ static void every_broken_order_is_refused_and_changes_nothing(void **state) {
         int count = call_count(row);
         for (int c = 0; c < count - 1; c++) {
             if (!make_call(run, &row->calls[c]))
-                fail_msg("%s: call %d refused: %s", row->name, c, why);
+                fail_msg("%s: call %d refused: %s", row->name, c, why.text);
         }
         struct run before = *run;
         if (make_call(run, &row->calls[count - 1]))
             fail_msg("%s: accepted", row->name);
-        if (!strstr(why, row->says))
-            fail_msg("%s: says \"%s\"", row->name, why);
+        if (!strstr(why.text, row->says))
+            fail_msg("%s: says \"%s\"", row->name, why.text);
         assert_memory_equal(&before, run, sizeof(before));
         run_destroy(run);
     }
@@ -343,20 +344,20 @@ static void every_broken_order_is_refused_and_changes_nothing(void **state) {
 static void the_answer_limit_and_the_room_for_chunks_hold(void **state) {
     (void)state;
     struct run *run = engine_run();
-    assert_false(run_begin_pass(run, &(struct run_pass){RUN_DECODE, 5, 1, 3, 200}, why));
-    assert_non_null(strstr(why, "limit of 3 answer tokens"));
+    assert_false(run_begin_pass(run, &(struct run_pass){RUN_DECODE, 5, 1, 3, 200}, &why));
+    assert_non_null(strstr(why.text, "limit of 3 answer tokens"));
     run_destroy(run);
 
     struct run_info info = small_info();
     info.prompt_tokens = 6;
     info.answer_limit = 1;
-    assert_true(run_create(&run, &info, 1, why)); // room for 1 + 1 passes
+    assert_true(run_create(&run, &info, 1, &why)); // room for 1 + 1 passes
     for (int i = 0; i < 6; i++)
-        assert_true(run_add_prompt_token(run, i, "x", 1, false, why));
+        assert_true(run_add_prompt_token(run, i, "x", 1, false, &why));
     for (int i = 0; i < 2; i++)
         add_pass(run, (struct run_pass){RUN_PREFILL, i, 1, -1, 100 * i}, NULL);
-    assert_false(run_begin_pass(run, &(struct run_pass){RUN_PREFILL, 2, 1, -1, 200}, why));
-    assert_non_null(strstr(why, "no room for more than 2 passes"));
+    assert_false(run_begin_pass(run, &(struct run_pass){RUN_PREFILL, 2, 1, -1, 200}, &why));
+    assert_non_null(strstr(why.text, "no room for more than 2 passes"));
     run_destroy(run);
 }
 
@@ -364,17 +365,17 @@ static void arrays_that_are_full_take_nothing_more(void **state) {
     (void)state;
     struct run *run = new_run(RUN_ENGINE, 1);
     add_prompt(run);
-    assert_true(run_begin_pass(run, &(struct run_pass){RUN_PREFILL, 0, 3, 0, 0}, why));
+    assert_true(run_begin_pass(run, &(struct run_pass){RUN_PREFILL, 0, 3, 0, 0}, &why));
     struct run kept = *run;
     run->token_capacity = 3;
-    assert_false(run_add_answer_token(run, 1, "a", 1, false, why));
-    assert_non_null(strstr(why, "no room for token 3 of 3"));
+    assert_false(run_add_answer_token(run, 1, "a", 1, false, &why));
+    assert_non_null(strstr(why.text, "no room for token 3 of 3"));
     run->token_capacity = 4;
     run->text_capacity = run->text_used + 4;
-    assert_false(run_add_answer_token(run, 1, "12345", 5, false, why));
+    assert_false(run_add_answer_token(run, 1, "12345", 5, false, &why));
     assert_int_equal(run->answer_count, 0);
     assert_int_equal(run->text_used, kept.text_used);
-    assert_true(run_add_answer_token(run, 1, "1234", 4, false, why));
+    assert_true(run_add_answer_token(run, 1, "1234", 4, false, &why));
     run_destroy(run);
 }
 
@@ -384,9 +385,9 @@ static void closing_before_anything_was_answered_makes_a_failed_run(void **state
     add_prompt(run);
     run_close(run, RUN_COMPLETE);
     assert_int_equal(run->state, RUN_FAILED);
-    assert_true(run_validate(run, why));
+    assert_true(run_validate(run, &why));
     run->prompt_count = 2; // a run that ended without its whole prompt is none
-    assert_false(run_validate(run, why));
+    assert_false(run_validate(run, &why));
     run_destroy(run);
 }
 
@@ -403,9 +404,9 @@ static void closing_inside_a_pass_makes_a_failed_run(void **state) {
 
     run_rewind(run);
     add_pass(run, (struct run_pass){RUN_PREFILL, 0, 3, 0, 0}, "a");
-    assert_true(run_begin_pass(run, &(struct run_pass){RUN_DECODE, 3, 1, 1, 40}, why));
-    assert_true(run_add_answer_token(run, 7, "lost", 4, false, why));
-    assert_true(run_add_mark(run, 50, why));
+    assert_true(run_begin_pass(run, &(struct run_pass){RUN_DECODE, 3, 1, 1, 40}, &why));
+    assert_true(run_add_answer_token(run, 7, "lost", 4, false, &why));
+    assert_true(run_add_mark(run, 50, &why));
     run_close(run, RUN_COMPLETE);
     assert_int_equal(run->state, RUN_FAILED);
     assert_int_equal(run->pass_count, 2);
@@ -413,7 +414,7 @@ static void closing_inside_a_pass_makes_a_failed_run(void **state) {
     assert_int_equal(run_events(run), 2);
     assert_int_equal(run_event_ns(run, 2), -1);
     assert_int_equal(run_pass_end_ns(run, 1), 50);
-    assert_true(run_validate(run, why));
+    assert_true(run_validate(run, &why));
     run_destroy(run);
 }
 
@@ -425,7 +426,7 @@ static void rewinding_gives_the_same_run_again(void **state) {
     run_rewind(run);
     assert_int_equal(run->mark_count, 0);
     assert_int_equal(run->prompt_count, 3);
-    assert_true(run_validate(run, why));
+    assert_true(run_validate(run, &why));
     add_pass(run, (struct run_pass){RUN_PREFILL, 0, 3, 0, 5}, "a");
     add_pass(run, (struct run_pass){RUN_DECODE, 3, 1, 1, 50}, "b");
     add_pass(run, (struct run_pass){RUN_DECODE, 4, 1, 2, 95}, "c");
@@ -463,21 +464,21 @@ static void a_wrong_info_is_refused_by_the_name_of_its_field(void **state) {
         struct run_info info = small_info();
         memcpy((char *)&info + rows[i].offset, &rows[i].value, sizeof(int));
         struct run *run = (struct run *)&info;
-        assert_false(run_create(&run, &info, 1, why));
+        assert_false(run_create(&run, &info, 1, &why));
         assert_null(run);
-        if (!strstr(why, rows[i].says))
-            fail_msg("\"%s\" does not say \"%s\"", why, rows[i].says);
+        if (!strstr(why.text, rows[i].says))
+            fail_msg("\"%s\" does not say \"%s\"", why.text, rows[i].says);
     }
     struct run_info info = small_info();
     struct run *run = NULL;
     info.prompt_tokens = RUN_MAX_TOKENS - 1;
     info.answer_limit = 1;
-    assert_true(run_create(&run, &info, 1, why));
+    assert_true(run_create(&run, &info, 1, &why));
     run_destroy(run);
     info = small_info();
-    assert_false(run_create(&run, &info, 0, why));
-    assert_false(run_create(&run, &info, 4, why));
-    assert_non_null(strstr(why, "4 prefill passes"));
+    assert_false(run_create(&run, &info, 0, &why));
+    assert_false(run_create(&run, &info, 4, &why));
+    assert_non_null(strstr(why.text, "4 prefill passes"));
 }
 
 static void info_texts_are_made_printable(void **state) {
@@ -496,13 +497,13 @@ static void info_texts_are_made_printable(void **state) {
         strcpy(info.device_name, rows[i].given);
         memset(info.clock, 'x', sizeof(info.clock)); // no end
         struct run *run = NULL;
-        assert_true(run_create(&run, &info, 1, why));
+        assert_true(run_create(&run, &info, 1, &why));
         assert_string_equal(run->info.device_name, rows[i].kept);
         assert_int_equal(strlen(run->info.clock), sizeof(info.clock) - 1);
-        assert_true(run_validate(run, why));
+        assert_true(run_validate(run, &why));
         memset(run->info.clock, 'x', sizeof(run->info.clock));
-        assert_false(run_validate(run, why));
-        assert_non_null(strstr(why, "clock has no end"));
+        assert_false(run_validate(run, &why));
+        assert_non_null(strstr(why.text, "clock has no end"));
         run_destroy(run);
     }
 }
@@ -529,12 +530,12 @@ static void token_texts_are_cut_at_64_bytes_between_characters(void **state) {
         if (rows[i].tail[0] == '\x81')
             memset(text, '\x81', 62);
         struct run *run = new_run(RUN_ENGINE, 1);
-        assert_true(run_add_prompt_token(run, 1, text, strlen(text), false, why));
+        assert_true(run_add_prompt_token(run, 1, text, strlen(text), false, &why));
         size_t bytes = 0;
         assert_memory_equal(run_token_text(run, 0, &bytes), text, rows[i].kept);
         assert_int_equal(bytes, rows[i].kept);
-        assert_false(run_add_prompt_token(run, 1, NULL, 2, false, why));
-        assert_true(run_add_prompt_token(run, 1, NULL, 0, false, why));
+        assert_false(run_add_prompt_token(run, 1, NULL, 2, false, &why));
+        assert_true(run_add_prompt_token(run, 1, NULL, 0, false, &why));
         run_destroy(run);
     }
 }
@@ -589,18 +590,18 @@ static void a_run_with_one_wrong_field_is_refused(void **state) {
     for (size_t i = 0; i < sizeof(wrong_fields) / sizeof(wrong_fields[0]); i++) {
         const struct wrong_field *row = &wrong_fields[i];
         char *at = places[row->place] + row->offset, kept[8];
-        assert_true(run_validate(run, why));
+        assert_true(run_validate(run, &why));
         memcpy(kept, at, row->bytes);
         memcpy(at, &row->value, row->bytes); // little-endian, like all we run on
-        if (run_validate(run, why))
+        if (run_validate(run, &why))
             fail_msg("%s = %lld was accepted", row->name, (long long)row->value);
         memcpy(at, kept, row->bytes);
     }
     run->text_capacity = run->text_used; // just enough is enough
     run->token_capacity = 6;
-    assert_true(run_validate(run, why));
+    assert_true(run_validate(run, &why));
     run_destroy(run);
-    assert_false(run_validate(NULL, why));
+    assert_false(run_validate(NULL, &why));
 }
 
 // Every step goes through the prompt and the answer so far, from column 0 on.
@@ -609,18 +610,18 @@ static void a_run_without_a_cache_begins_every_pass_at_column_0(void **state) {
     struct run_info info = small_info();
     info.recomputes = true;
     struct run *run = NULL;
-    assert_true(run_create(&run, &info, 1, why));
+    assert_true(run_create(&run, &info, 1, &why));
     add_prompt(run);
     add_pass(run, (struct run_pass){RUN_PREFILL, 0, 3, 0, 5}, "a");
     static const struct run_pass wrongs[] = {
         {RUN_DECODE, 3, 1, 1, 50}, {RUN_DECODE, 0, 3, 1, 50}, {RUN_DECODE, 0, 5, 1, 50}};
     for (int i = 0; i < 3; i++)
-        assert_false(run_begin_pass(run, &wrongs[i], why));
-    assert_non_null(strstr(why, "expected decode over 0 +4 yielding 1"));
+        assert_false(run_begin_pass(run, &wrongs[i], &why));
+    assert_non_null(strstr(why.text, "expected decode over 0 +4 yielding 1"));
     add_pass(run, (struct run_pass){RUN_DECODE, 0, 4, 1, 50}, "b");
     add_pass(run, (struct run_pass){RUN_DECODE, 0, 5, 2, 95}, "c");
     run_close(run, RUN_COMPLETE);
-    assert_true(run_validate(run, why));
+    assert_true(run_validate(run, &why));
     assert_int_equal(run_prefill_ns(run), 45);
     assert_int_equal(run_ttft_ns(run), 45);
     assert_int_equal(run_tpot_ns(run), 45);
@@ -628,7 +629,7 @@ static void a_run_without_a_cache_begins_every_pass_at_column_0(void **state) {
     for (int64_t t_ns = 0; t_ns < 140; t_ns++)
         assert_int_equal(run_moment_at(run, t_ns).cache_entries, 0);
     run->info.recomputes = false; // the same passes with a cache are no run
-    assert_false(run_validate(run, why));
+    assert_false(run_validate(run, &why));
     run_destroy(run);
 }
 
@@ -643,10 +644,10 @@ static void stages_match_the_wall_within_five_percent(void **state) {
         assert_true(run_stages_match_wall(run));
         add_prompt(run);
         struct run_pass pass = {RUN_PREFILL, 0, 3, 0, rows[i].start_ns};
-        assert_true(run_begin_pass(run, &pass, why));
-        assert_true(run_add_answer_token(run, 1, "a", 1, false, why));
+        assert_true(run_begin_pass(run, &pass, &why));
+        assert_true(run_add_answer_token(run, 1, "a", 1, false, &why));
         for (int stage = 0; stage < STAGES; stage++)
-            assert_true(run_add_mark(run, rows[i].end_ns, why));
+            assert_true(run_add_mark(run, rows[i].end_ns, &why));
         assert_int_equal(run_stages_match_wall(run), rows[i].matches);
         run_destroy(run);
     }
@@ -658,11 +659,11 @@ static void a_charged_step_as_long_as_the_first_step_is_put_in(void **state) {
     (void)state;
     struct run *run = engine_run();
     struct run *charged = NULL;
-    assert_false(run_recount(&charged, run, RUN_CHARGED, why)); // still open
+    assert_false(run_recount(&charged, run, RUN_CHARGED, &why)); // still open
     assert_null(charged);
     run_close(run, RUN_COMPLETE);
-    assert_true(run_recount(&charged, run, RUN_CHARGED, why));
-    assert_true(run_validate(charged, why));
+    assert_true(run_recount(&charged, run, RUN_CHARGED, &why));
+    assert_true(run_validate(charged, &why));
     assert_int_equal(charged->info.origin, RUN_MODELLED);
     assert_int_equal(charged->info.counting, RUN_CHARGED);
     assert_int_equal(run_prefill_ns(charged), 45);
@@ -687,7 +688,7 @@ static void without_a_step_one_column_of_prefill_is_charged(void **state) {
     add_pass(run, (struct run_pass){RUN_PREFILL, 0, 3, 0, 5}, "a"); // 40 ns, 3 columns
     run_close(run, RUN_COMPLETE);
     struct run *charged = NULL;
-    assert_true(run_recount(&charged, run, RUN_CHARGED, why));
+    assert_true(run_recount(&charged, run, RUN_CHARGED, &why));
     assert_int_equal(run_ttft_ns(charged), 45 + 13);
     assert_int_equal(run_e2e_ns(charged), 45 + 13);
     assert_int_equal(charged->mark_end_ns[STAGES], 45 + 3);     // 10 / 3
@@ -713,14 +714,14 @@ static void recounting_past_the_time_range_fails_cleanly(void **state) {
                 next = (struct run_pass){RUN_PREFILL, 0, 3, 0, 0};
             if (pass == 2)
                 next.start_ns = rows[i][pass];
-            assert_true(run_begin_pass(run, &next, why));
-            assert_true(run_add_answer_token(run, 1, "a", 1, false, why));
+            assert_true(run_begin_pass(run, &next, &why));
+            assert_true(run_add_answer_token(run, 1, "a", 1, false, &why));
             for (int stage = 0; stage < STAGES; stage++)
-                assert_true(run_add_mark(run, rows[i][pass], why));
+                assert_true(run_add_mark(run, rows[i][pass], &why));
         }
         run_close(run, RUN_COMPLETE);
-        assert_true(run_validate(run, why));
-        assert_false(run_recount(&charged, run, RUN_CHARGED, why));
+        assert_true(run_validate(run, &why));
+        assert_false(run_recount(&charged, run, RUN_CHARGED, &why));
         assert_null(charged);
         run_destroy(run);
     }
@@ -821,13 +822,13 @@ static void every_figure_equals_a_walk_over_the_arrays(void **state) {
     struct random_run_limits limits = {.max_layers = 12, .max_answers = 60, .may_fail = true};
     for (uint64_t seed = 1; seed <= 1500; seed++) {
         struct run *run = random_run(seed, &limits);
-        assert_true(run_validate(run, why));
+        assert_true(run_validate(run, &why));
         uint64_t random = seed;
         struct run prefix;
         for (int i = 0; i < 4; i++) {
             run_prefix(&prefix, run, (int)random_between(&random, 0, run->mark_count));
-            if (!run_validate(&prefix, why))
-                fail_msg("seed %llu: %s", (unsigned long long)seed, why);
+            if (!run_validate(&prefix, &why))
+                fail_msg("seed %llu: %s", (unsigned long long)seed, why.text);
             check_against_walk(i == 0 ? run : &prefix,
                                random_between(&random, -2, run_end_ns(run) + 2));
         }
@@ -859,10 +860,10 @@ static void reading_never_looks_at_the_writers_counts(void **state) {
         prefix.text_used = SIZE_MAX;
         check_against_walk(&prefix, random_between(&random, -2, run_end_ns(run) + 2));
         struct run *copy = NULL, own;
-        assert_true(run_copy(&copy, &prefix, why));
+        assert_true(run_copy(&copy, &prefix, &why));
         run_prefix(&own, run, prefix.mark_count);
         assert_true(is_same_body(copy, &own));
-        assert_true(run_validate(copy, why));
+        assert_true(run_validate(copy, &why));
         assert_int_equal(copy->text_used, own.text_used);
         run_destroy(copy);
         run_destroy(run);
@@ -907,15 +908,15 @@ static void without_a_cache_the_laws_hold_too(void **state) {
         uint64_t random = seed;
         struct run prefix;
         count += run->info.recomputes;
-        assert_true(run_validate(run, why));
+        assert_true(run_validate(run, &why));
         run_prefix(&prefix, run, (int)random_between(&random, 0, run->mark_count));
         check_against_walk(run, random_between(&random, -2, run_end_ns(run) + 2));
         check_against_walk(&prefix, random_between(&random, -2, run_end_ns(run) + 2));
         if (run->state == RUN_COMPLETE) {
             enum run_counting counting = run->info.counting;
-            assert_true(run_recount(&other, run, (enum run_counting)(1 - counting), why));
-            assert_true(run_validate(other, why));
-            assert_true(run_recount(&back, other, counting, why));
+            assert_true(run_recount(&other, run, (enum run_counting)(1 - counting), &why));
+            assert_true(run_validate(other, &why));
+            assert_true(run_recount(&back, other, counting, &why));
             assert_true(counting == RUN_CHARGED || is_same_body(run, back));
         }
         run_destroy(back);
@@ -931,8 +932,8 @@ static void recounting_there_and_back_gives_the_same_run(void **state) {
         .max_layers = 8, .max_answers = 40, .counting = RANDOM_RUN_ONLY_ENGINE};
     for (uint64_t seed = 1; seed <= 500; seed++) {
         struct run *run = random_run(seed, &limits), *charged = NULL, *back = NULL;
-        assert_true(run_recount(&charged, run, RUN_CHARGED, why));
-        assert_true(run_validate(charged, why));
+        assert_true(run_recount(&charged, run, RUN_CHARGED, &why));
+        assert_true(run_validate(charged, &why));
         int64_t step_ns = run_ttft_ns(charged) - run_ttft_ns(run);
         assert_int_equal(run_prefill_ns(charged), run_prefill_ns(run));
         assert_int_equal(run_e2e_ns(charged), run_e2e_ns(run) + step_ns);
@@ -942,11 +943,11 @@ static void recounting_there_and_back_gives_the_same_run(void **state) {
                          run_moment_at(run, INT64_MAX).cache_entries);
         if (run->info.origin == RUN_LESSON)
             assert_int_equal(charged->info.origin, RUN_LESSON);
-        assert_true(run_recount(&back, charged, RUN_ENGINE, why));
-        assert_true(run_validate(back, why));
+        assert_true(run_recount(&back, charged, RUN_ENGINE, &why));
+        assert_true(run_validate(back, &why));
         assert_true(is_same_body(run, back));
         run_destroy(back);
-        assert_true(run_recount(&back, run, RUN_ENGINE, why)); // its own counting: a copy
+        assert_true(run_recount(&back, run, RUN_ENGINE, &why)); // its own counting: a copy
         assert_int_equal(back->info.origin, run->info.origin);
         assert_true(is_same_body(run, back));
         run_destroy(back);
@@ -960,14 +961,14 @@ static void a_copy_is_equal_and_shares_nothing(void **state) {
     struct random_run_limits limits = {.max_layers = 8, .max_answers = 40, .may_fail = true};
     for (uint64_t seed = 1; seed <= 300; seed++) {
         struct run *run = random_run(seed, &limits), *copy = NULL;
-        assert_true(run_copy(&copy, run, why));
+        assert_true(run_copy(&copy, run, &why));
         assert_true(is_same_body(run, copy));
         assert_memory_equal(&copy->info, &run->info, sizeof(run->info));
         assert_int_equal(copy->state, run->state);
         assert_int_equal(copy->pass_count, run->pass_count);
         assert_int_equal(copy->answer_count, run->answer_count);
         run_destroy(run); // ASan sees a shared array
-        assert_true(run_validate(copy, why));
+        assert_true(run_validate(copy, &why));
         run_destroy(copy);
     }
     run_destroy(NULL);
@@ -991,11 +992,11 @@ static void a_leading_sign_for_a_space_is_read_as_one_and_left_out_of_a_word(voi
                             .prompt_tokens = COUNT,
                             .answer_limit = 1};
     struct run *run = NULL;
-    char problem[256];
-    assert_true(run_create(&run, &info, 1, problem));
+    struct why problem;
+    assert_true(run_create(&run, &info, 1, &problem));
     for (int i = 0; i < COUNT; i++)
         assert_true(
-            run_add_prompt_token(run, i, cases[i].text, strlen(cases[i].text), false, problem));
+            run_add_prompt_token(run, i, cases[i].text, strlen(cases[i].text), false, &problem));
     for (int i = 0; i < COUNT; i++) {
         char out[RUN_TOKEN_BYTES];
         size_t bytes = run_token_words(out, run, i);

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "compute/base/why.h"
 #include "render/film/sink.h"
 #include "tests/render/film/sink_fixture.h"
 
@@ -70,13 +71,13 @@ static void expect_refusal(struct fixture *fixture, const char *name, const stru
                            const char *says) {
     int before = fixture_count(fixture);
     struct sink *sink = (struct sink *)8;
-    char why[256] = "";
+    struct why why = {0};
     const char *path = strcmp(name, "-") == 0 ? name : fixture_path(fixture, name);
-    if (sink_open(&sink, path, opts, why))
+    if (sink_open(&sink, path, opts, &why))
         fail_msg("'%s' was opened", name);
     assert_null(sink);
-    if (!strstr(why, says) || strchr(why, '\n'))
-        fail_msg("'%s' was refused with '%s'", name, why);
+    if (!strstr(why.text, says) || strchr(why.text, '\n'))
+        fail_msg("'%s' was refused with '%s'", name, why.text);
     assert_int_equal(fixture_count(fixture), before);
 }
 
@@ -142,12 +143,13 @@ static void what_can_be_refused_is_refused_before_the_first_frame(void **state) 
     char long_name[300];
     memset(long_name, 'n', sizeof long_name);
     memcpy(long_name + 280, ".y4m", 5);
-    char path[400], why[256];
+    char path[400];
+    struct why why;
     struct sink *sink = NULL;
     snprintf(path, sizeof path, "%s/%s", fixture->folder, long_name);
-    assert_false(sink_open(&sink, path, &good, why)); // 255 bytes is what a name may have
-    assert_non_null(strstr(why, strerror(ENAMETOOLONG)));
-    assert_false(sink_open(&sink, "", &good, why));
+    assert_false(sink_open(&sink, path, &good, &why)); // 255 bytes is what a name may have
+    assert_non_null(strstr(why.text, strerror(ENAMETOOLONG)));
+    assert_false(sink_open(&sink, "", &good, &why));
 }
 
 // Exit code of a process that may not write in the folder and tries to record there.
@@ -155,12 +157,12 @@ static int record_as_nobody(const char *path) {
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        char why[256] = "";
+        struct why why = {0};
         struct sink *sink = NULL;
         if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
             _exit(3);
-        bool opened = sink_open(&sink, path, &good, why);
-        _exit(opened ? 1 : strstr(why, "Permission denied") ? 0 : 2);
+        bool opened = sink_open(&sink, path, &good, &why);
+        _exit(opened ? 1 : strstr(why.text, "Permission denied") ? 0 : 2);
     }
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -182,21 +184,21 @@ static void frames_come_in_order_and_a_failure_stays(void **state) {
     struct fixture *fixture = *state;
     struct picture picture = picture_make(64, 64, 0x336699);
     struct sink *sink = NULL;
-    char why[256];
-    assert_true(sink_open(&sink, fixture_path(fixture, "a.y4m"), &good, why));
-    assert_string_equal(why, "");
+    struct why why;
+    assert_true(sink_open(&sink, fixture_path(fixture, "a.y4m"), &good, &why));
+    assert_string_equal(why.text, "");
     assert_string_equal(sink_note(sink), "");
     struct sink_frame frame = {.bgra = picture.bgra, .pitch_bytes = picture.pitch_bytes};
-    assert_true(sink_put(sink, &frame, why));
+    assert_true(sink_put(sink, &frame, &why));
     frame.index = 2;
-    assert_false(sink_put(sink, &frame, why));
-    assert_string_equal(why, "frame 2 came where 1 was due");
+    assert_false(sink_put(sink, &frame, &why));
+    assert_string_equal(why.text, "frame 2 came where 1 was due");
     frame.index = 1; // too late: the film has a hole
-    assert_false(sink_put(sink, &frame, why));
-    assert_string_equal(why, "frame 2 came where 1 was due");
-    assert_false(sink_close(sink, true, why));
-    assert_non_null(strstr(why, "frame 2 came where 1 was due"));
-    assert_non_null(strstr(why, "a.part.y4m")); // what there is of it stays
+    assert_false(sink_put(sink, &frame, &why));
+    assert_string_equal(why.text, "frame 2 came where 1 was due");
+    assert_false(sink_close(sink, true, &why));
+    assert_non_null(strstr(why.text, "frame 2 came where 1 was due"));
+    assert_non_null(strstr(why.text, "a.part.y4m")); // what there is of it stays
     assert_true(fixture_has(fixture, "a.part.y4m"));
     assert_false(fixture_has(fixture, "a.y4m"));
     free(picture.bgra);
@@ -209,10 +211,10 @@ static void a_frame_without_pixels_is_refused(void **state) {
                                      {.bgra = picture.bgra, .pitch_bytes = 255}};
     for (size_t i = 0; i < 2; i++) {
         struct sink *sink = NULL;
-        char why[256];
-        assert_true(sink_open(&sink, fixture_path(fixture, "a.y4m"), &good, why));
-        assert_false(sink_put(sink, &bad[i], why));
-        assert_true(sink_close(sink, false, why));
+        struct why why;
+        assert_true(sink_open(&sink, fixture_path(fixture, "a.y4m"), &good, &why));
+        assert_false(sink_put(sink, &bad[i], &why));
+        assert_true(sink_close(sink, false, &why));
     }
     assert_int_equal(fixture_count(fixture), 0);
     free(picture.bgra);
@@ -223,15 +225,15 @@ static void a_recording_without_frames_leaves_nothing(void **state) {
     static const char *const names[] = {"a.y4m", "a.mp4", "a.webm", "a.gif", "a.png", "a"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct sink *sink = NULL;
-        char why[256];
-        if (!sink_open(&sink, fixture_path(fixture, names[i]), &good, why))
+        struct why why;
+        if (!sink_open(&sink, fixture_path(fixture, names[i]), &good, &why))
             continue; // a build without FFmpeg
-        assert_false(sink_close(sink, true, why));
-        assert_non_null(strstr(why, "no frame"));
+        assert_false(sink_close(sink, true, &why));
+        assert_non_null(strstr(why.text, "no frame"));
         assert_int_equal(fixture_count(fixture), 0);
     }
-    char why[256];
-    assert_true(sink_close(NULL, true, why));
+    struct why why;
+    assert_true(sink_close(NULL, true, &why));
 }
 
 static void descriptions_name_each_format_once(void **state) {

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "compute/base/why.h"
 #include "render/film/sink_av_absent.c"
 
 #include <string.h>
@@ -18,12 +19,12 @@ static void every_film_is_refused_with_what_can_be_done(void **state) {
     const struct sink_opts opts = {.width_px = 64, .height_px = 64, .fps_num = 25, .fps_den = 1};
     for (size_t i = 0; i < 3; i++) {
         struct sink *sink = NULL;
-        char why[256];
-        assert_false(sink_open(&sink, paths[i], &opts, why));
+        struct why why;
+        assert_false(sink_open(&sink, paths[i], &opts, &why));
         assert_null(sink);
-        assert_non_null(strstr(why, paths[i]));
-        assert_non_null(strstr(why, "libavcodec"));
-        assert_non_null(strstr(why, ".y4m"));
+        assert_non_null(strstr(why.text, paths[i]));
+        assert_non_null(strstr(why.text, "libavcodec"));
+        assert_non_null(strstr(why.text, ".y4m"));
         assert_int_not_equal(access(paths[i], F_OK), 0);
     }
     assert_false(sink_driver_av.handles("film.y4m"));

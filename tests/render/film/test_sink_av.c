@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "compute/base/why.h"
 #include "render/film/sink.h"
 #include "tests/render/film/sink_fixture.h"
 
@@ -87,7 +88,7 @@ static struct sink_opts opts_of(int fps_num, int fps_den) {
         .width_px = WIDTH, .height_px = HEIGHT, .fps_num = fps_num, .fps_den = fps_den};
 }
 
-static bool put(struct sink *sink, int64_t n, char why[256]) {
+static bool put(struct sink *sink, int64_t n, struct why *why) {
     struct picture picture = picture_of(n);
     const struct sink_frame frame = {
         .bgra = picture.bgra, .pitch_bytes = picture.pitch_bytes, .index = n};
@@ -98,15 +99,15 @@ static bool put(struct sink *sink, int64_t n, char why[256]) {
 
 static void record(const char *path, const struct sink_opts *opts, int frames) {
     struct sink *sink = NULL;
-    char why[256];
-    if (!sink_open(&sink, path, opts, why))
-        fail_msg("%s", why);
+    struct why why;
+    if (!sink_open(&sink, path, opts, &why))
+        fail_msg("%s", why.text);
     for (int n = 0; n < frames; n++) {
-        if (!put(sink, n, why))
-            fail_msg("%s", why);
+        if (!put(sink, n, &why))
+            fail_msg("%s", why.text);
     }
-    if (!sink_close(sink, true, why))
-        fail_msg("%s", why);
+    if (!sink_close(sink, true, &why))
+        fail_msg("%s", why.text);
 }
 
 // --- What is read back. ---
@@ -374,12 +375,12 @@ static void record_and_die(const char *path, int frames) {
     assert_true(child >= 0);
     if (child == 0) {
         struct sink *sink = NULL;
-        char why[256];
+        struct why why;
         const struct sink_opts opts = {
             .width_px = WIDTH, .height_px = HEIGHT, .fps_num = 25, .fps_den = 1, .overwrite = true};
-        bool ok = sink_open(&sink, path, &opts, why);
+        bool ok = sink_open(&sink, path, &opts, &why);
         for (int n = 0; ok && n < frames; n++)
-            ok = put(sink, n, why);
+            ok = put(sink, n, &why);
         if (ok)
             raise(SIGKILL);
         _exit(1);
@@ -424,11 +425,11 @@ static void giving_up_leaves_the_old_file_and_nothing_else(void **state) {
         struct sink_opts opts = opts_of(25, 1);
         opts.overwrite = true;
         struct sink *sink = NULL;
-        char why[256];
-        assert_true(sink_open(&sink, path, &opts, why));
+        struct why why;
+        assert_true(sink_open(&sink, path, &opts, &why));
         for (int n = 0; n < 30; n++)
-            assert_true(put(sink, n, why));
-        assert_true(sink_close(sink, false, why));
+            assert_true(put(sink, n, &why));
+        assert_true(sink_close(sink, false, &why));
         size_t bytes;
         uint8_t *data = fixture_read(path, &bytes);
         assert_string_equal((char *)data, "the old film");
@@ -462,13 +463,13 @@ static void a_name_taken_meanwhile_keeps_its_file_and_the_part_plays(void **stat
         const char *path = fixture_path(fixture, cases[i].name);
         const struct sink_opts opts = opts_of(25, 1);
         struct sink *sink = NULL;
-        char why[256];
-        assert_true(sink_open(&sink, path, &opts, why));
+        struct why why;
+        assert_true(sink_open(&sink, path, &opts, &why));
         for (int n = 0; n < 5; n++)
-            assert_true(put(sink, n, why));
+            assert_true(put(sink, n, &why));
         fixture_write(path, "somebody else's");
-        assert_false(sink_close(sink, true, why));
-        assert_non_null(strstr(why, cases[i].part));
+        assert_false(sink_close(sink, true, &why));
+        assert_non_null(strstr(why.text, cases[i].part));
         size_t bytes;
         uint8_t *data = fixture_read(path, &bytes);
         assert_string_equal((char *)data, "somebody else's");
@@ -491,8 +492,9 @@ static void a_size_limit_is_reported_in_one_line(void **state) {
     for (int i = 0; i < 3; i++) {
         const struct sink_opts opts = opts_of(25, 1);
         struct sink *sink = NULL;
-        char why[256] = "", closing[256] = "";
-        assert_true(sink_open(&sink, fixture_path(fixture, names[i]), &opts, why));
+        struct why why = {0};
+        struct why closing = {0};
+        assert_true(sink_open(&sink, fixture_path(fixture, names[i]), &opts, &why));
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
         struct picture picture = picture_make(WIDTH, HEIGHT, 0);
         bool ok = true;
@@ -500,16 +502,16 @@ static void a_size_limit_is_reported_in_one_line(void **state) {
             picture_noise(&picture, (uint32_t)n); // what no encoder makes small
             const struct sink_frame frame = {
                 .bgra = picture.bgra, .pitch_bytes = picture.pitch_bytes, .index = n};
-            ok = sink_put(sink, &frame, why);
+            ok = sink_put(sink, &frame, &why);
         }
-        bool closed = sink_close(sink, true, closing);
+        bool closed = sink_close(sink, true, &closing);
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
         free(picture.bgra);
         assert_false(ok);
-        assert_non_null(strstr(why, strerror(EFBIG)));
+        assert_non_null(strstr(why.text, strerror(EFBIG)));
         assert_false(closed);
-        assert_non_null(strstr(closing, strerror(EFBIG)));
-        assert_non_null(strstr(closing, ".part."));
+        assert_non_null(strstr(closing.text, strerror(EFBIG)));
+        assert_non_null(strstr(closing.text, ".part."));
         assert_false(fixture_has(fixture, names[i]));
     }
     assert_int_equal(fixture_count(fixture), 3);
@@ -613,9 +615,9 @@ static void a_gif_refuses_rates_it_cannot_hold(void **state) {
     for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
         const struct sink_opts opts = opts_of(rates[i][0], rates[i][1]);
         struct sink *sink = NULL;
-        char why[256];
-        assert_false(sink_open(&sink, fixture_path(fixture, "film.gif"), &opts, why));
-        assert_non_null(strstr(why, "50, 25, 20 or 10"));
+        struct why why;
+        assert_false(sink_open(&sink, fixture_path(fixture, "film.gif"), &opts, &why));
+        assert_non_null(strstr(why.text, "50, 25, 20 or 10"));
     }
     assert_int_equal(fixture_count(fixture), 0);
 }
@@ -625,17 +627,17 @@ enum { GIF_FRAMES = 6 };
 static void record_gif(const char *path, struct picture (*draw)(int n)) {
     const struct sink_opts opts = opts_of(25, 1);
     struct sink *sink = NULL;
-    char why[256];
-    assert_true(sink_open(&sink, path, &opts, why));
+    struct why why;
+    assert_true(sink_open(&sink, path, &opts, &why));
     for (int n = 0; n < GIF_FRAMES; n++) {
         struct picture picture = draw(n);
         const struct sink_frame frame = {
             .bgra = picture.bgra, .pitch_bytes = picture.pitch_bytes, .index = n};
-        assert_true(sink_put(sink, &frame, why));
+        assert_true(sink_put(sink, &frame, &why));
         free(picture.bgra);
     }
-    if (!sink_close(sink, true, why))
-        fail_msg("%s", why);
+    if (!sink_close(sink, true, &why))
+        fail_msg("%s", why.text);
 }
 
 // A recorded GIF, every pixel of it.
@@ -794,13 +796,13 @@ static void a_gif_may_have_any_size(void **state) {
     opts.width_px = 101;
     opts.height_px = 67;
     struct sink *sink = NULL;
-    char why[256];
+    struct why why;
     struct picture picture = picture_make(101, 67, 0xF0A830);
     const struct sink_frame frame = {.bgra = picture.bgra, .pitch_bytes = picture.pitch_bytes};
-    assert_true(sink_open(&sink, fixture_path(fixture, "odd.gif"), &opts, why));
-    assert_true(sink_put(sink, &frame, why));
-    if (!sink_close(sink, true, why))
-        fail_msg("%s", why);
+    assert_true(sink_open(&sink, fixture_path(fixture, "odd.gif"), &opts, &why));
+    assert_true(sink_put(sink, &frame, &why));
+    if (!sink_close(sink, true, &why))
+        fail_msg("%s", why.text);
     struct gif_facts facts = read_gif(fixture_path(fixture, "odd.gif"));
     assert_int_equal(facts.images, 1);
     assert_int_equal(facts.delay_cs, 10);
@@ -815,14 +817,14 @@ static void a_missing_encoder_has_a_stand_in_and_a_note(void **state) {
     const char *path = fixture_path(fixture, "film.mp4");
     const struct sink_opts opts = opts_of(25, 1);
     struct sink *sink = NULL;
-    char why[256];
-    assert_true(sink_open(&sink, path, &opts, why));
-    assert_string_equal(why, "");
+    struct why why;
+    assert_true(sink_open(&sink, path, &opts, &why));
+    assert_string_equal(why.text, "");
     assert_non_null(strstr(sink_note(sink), "MPEG-4 Part 2"));
     for (int n = 0; n < 20; n++)
-        assert_true(put(sink, n, why));
-    if (!sink_close(sink, true, why))
-        fail_msg("%s", why);
+        assert_true(put(sink, n, &why));
+    if (!sink_close(sink, true, &why))
+        fail_msg("%s", why.text);
     struct seen seen;
     see_film(&seen, path);
     assert_int_equal(seen.codec->codec_id, AV_CODEC_ID_MPEG4);
@@ -830,9 +832,9 @@ static void a_missing_encoder_has_a_stand_in_and_a_note(void **state) {
     seen_free(&seen);
 
     hidden = "";
-    assert_true(sink_open(&sink, fixture_path(fixture, "other.mp4"), &opts, why));
+    assert_true(sink_open(&sink, fixture_path(fixture, "other.mp4"), &opts, &why));
     assert_string_equal(sink_note(sink), "");
-    assert_true(sink_close(sink, false, why));
+    assert_true(sink_close(sink, false, &why));
 }
 
 static void without_any_encoder_the_refusal_names_what_is_there(void **state) {
@@ -853,10 +855,10 @@ static void without_any_encoder_the_refusal_names_what_is_there(void **state) {
         hidden = cases[i].without;
         const struct sink_opts opts = opts_of(25, 1);
         struct sink *sink = NULL;
-        char why[256];
-        assert_false(sink_open(&sink, fixture_path(fixture, cases[i].name), &opts, why));
-        if (!strstr(why, cases[i].says) || !strstr(why, cases[i].instead))
-            fail_msg("without%sthe refusal was '%s'", cases[i].without, why);
+        struct why why;
+        assert_false(sink_open(&sink, fixture_path(fixture, cases[i].name), &opts, &why));
+        if (!strstr(why.text, cases[i].says) || !strstr(why.text, cases[i].instead))
+            fail_msg("without%sthe refusal was '%s'", cases[i].without, why.text);
         assert_int_equal(fixture_count(fixture), 0);
     }
     char text[1024];

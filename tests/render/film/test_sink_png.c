@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "compute/base/why.h"
 #include "render/film/sink.h"
 #include "tests/render/film/sink_fixture.h"
 
@@ -39,7 +40,7 @@ static uint32_t color_of(int64_t n) {
     return 0x102030u + (uint32_t)n * 0x050301u;
 }
 
-static bool put(struct sink *sink, int64_t n, const char *name, char why[256]) {
+static bool put(struct sink *sink, int64_t n, const char *name, struct why *why) {
     struct picture picture = picture_make(WIDTH, HEIGHT, color_of(n));
     const struct sink_frame frame = {
         .bgra = picture.bgra, .pitch_bytes = picture.pitch_bytes, .index = n, .name = name};
@@ -51,17 +52,17 @@ static bool put(struct sink *sink, int64_t n, const char *name, char why[256]) {
 // Stills of these names into `path`.
 static void record(const char *path, const char *const *names, int count, bool overwrite) {
     struct sink *sink = NULL;
-    char why[256];
+    struct why why;
     struct sink_opts some = opts;
     some.overwrite = overwrite;
-    if (!sink_open(&sink, path, &some, why))
-        fail_msg("%s", why);
+    if (!sink_open(&sink, path, &some, &why))
+        fail_msg("%s", why.text);
     for (int n = 0; n < count; n++) {
-        if (!put(sink, n, names[n], why))
-            fail_msg("%s", why);
+        if (!put(sink, n, names[n], &why))
+            fail_msg("%s", why.text);
     }
-    if (!sink_close(sink, true, why))
-        fail_msg("%s", why);
+    if (!sink_close(sink, true, &why))
+        fail_msg("%s", why.text);
 }
 
 static void expect_still(const char *path, uint32_t rgb) {
@@ -105,12 +106,12 @@ static void a_new_folder_holds_numbered_stills(void **state) {
 static void the_folder_has_its_name_only_when_it_is_whole(void **state) {
     struct fixture *fixture = *state;
     struct sink *sink = NULL;
-    char why[256];
-    assert_true(sink_open(&sink, fixture_path(fixture, "stills"), &opts, why));
-    assert_true(put(sink, 0, "a", why));
+    struct why why;
+    assert_true(sink_open(&sink, fixture_path(fixture, "stills"), &opts, &why));
+    assert_true(put(sink, 0, "a", &why));
     assert_false(fixture_has(fixture, "stills"));
     assert_true(fixture_has(fixture, "stills.part/0001-a.png"));
-    assert_true(sink_close(sink, true, why));
+    assert_true(sink_close(sink, true, &why));
     assert_true(fixture_has(fixture, "stills/0001-a.png"));
     assert_int_equal(fixture_count(fixture), 1);
 }
@@ -129,10 +130,10 @@ static void an_existing_folder_keeps_what_it_held(void **state) {
     assert_int_equal(entries(fixture, "mine"), 4);
 
     struct sink *sink = NULL;
-    char why[256];
-    assert_false(sink_open(&sink, fixture_path(fixture, "mine/"), &opts, why));
-    assert_non_null(strstr(why, "0001-a.png"));
-    assert_non_null(strstr(why, "--overwrite"));
+    struct why why;
+    assert_false(sink_open(&sink, fixture_path(fixture, "mine/"), &opts, &why));
+    assert_non_null(strstr(why.text, "0001-a.png"));
+    assert_non_null(strstr(why.text, "--overwrite"));
 
     static const char *const again[] = {"a"};
     record(fixture_path(fixture, "mine"), again, 1, true);
@@ -147,12 +148,12 @@ static void giving_up_leaves_everything_as_it_was(void **state) {
     static const char *const targets[] = {"mine", "new", "still.png"};
     for (int i = 0; i < 3; i++) {
         struct sink *sink = NULL;
-        char why[256];
+        struct why why;
         struct sink_opts over = opts;
         over.overwrite = true;
-        assert_true(sink_open(&sink, fixture_path(fixture, targets[i]), &over, why));
-        assert_true(put(sink, 0, "a", why));
-        assert_true(sink_close(sink, false, why));
+        assert_true(sink_open(&sink, fixture_path(fixture, targets[i]), &over, &why));
+        assert_true(put(sink, 0, "a", &why));
+        assert_true(sink_close(sink, false, &why));
     }
     static const char *const files[] = {"mine/0001-a.png", "still.png"};
     for (int i = 0; i < 2; i++) {
@@ -169,13 +170,13 @@ static void a_still_that_appeared_meanwhile_is_not_replaced(void **state) {
     struct fixture *fixture = *state;
     assert_int_equal(mkdir(fixture_path(fixture, "mine"), 0777), 0);
     struct sink *sink = NULL;
-    char why[256];
-    assert_true(sink_open(&sink, fixture_path(fixture, "mine"), &opts, why));
-    assert_true(put(sink, 0, "a", why));
-    assert_true(put(sink, 1, "b", why));
+    struct why why;
+    assert_true(sink_open(&sink, fixture_path(fixture, "mine"), &opts, &why));
+    assert_true(put(sink, 0, "a", &why));
+    assert_true(put(sink, 1, "b", &why));
     fixture_write(fixture_path(fixture, "mine/0002-b.png"), "somebody else's");
-    assert_false(sink_close(sink, true, why));
-    assert_non_null(strstr(why, "0002-b.png"));
+    assert_false(sink_close(sink, true, &why));
+    assert_non_null(strstr(why.text, "0002-b.png"));
     assert_true(fixture_has(fixture, "mine/stills.part/0001-a.png"));
     assert_false(fixture_has(fixture, "mine/0001-a.png"));
     size_t bytes;
@@ -192,12 +193,12 @@ static void a_single_still_is_one_file_and_takes_one_frame(void **state) {
     assert_int_equal(fixture_count(fixture), 1);
 
     struct sink *sink = NULL;
-    char why[256];
-    assert_true(sink_open(&sink, fixture_path(fixture, "two.png"), &opts, why));
-    assert_true(put(sink, 0, NULL, why));
-    assert_false(put(sink, 1, NULL, why));
-    assert_non_null(strstr(why, "name a folder"));
-    assert_false(sink_close(sink, true, why));
+    struct why why;
+    assert_true(sink_open(&sink, fixture_path(fixture, "two.png"), &opts, &why));
+    assert_true(put(sink, 0, NULL, &why));
+    assert_false(put(sink, 1, NULL, &why));
+    assert_non_null(strstr(why.text, "name a folder"));
+    assert_false(sink_close(sink, true, &why));
     assert_false(fixture_has(fixture, "two.png"));
     expect_still(fixture_path(fixture, "two.part.png"), color_of(0));
 }

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "compute/base/why.h"
 #include "render/film/color.h"
 #include "render/film/sink.h"
 #include "tests/render/film/sink_fixture.h"
@@ -50,7 +51,7 @@ static struct picture picture_of(int64_t n) {
     return picture;
 }
 
-static bool put(struct sink *sink, int64_t n, char why[256]) {
+static bool put(struct sink *sink, int64_t n, struct why *why) {
     struct picture picture = picture_of(n);
     const struct sink_frame frame = {
         .bgra = picture.bgra, .pitch_bytes = picture.pitch_bytes, .index = n};
@@ -61,13 +62,13 @@ static bool put(struct sink *sink, int64_t n, char why[256]) {
 
 static void record(const char *path, int frames) {
     struct sink *sink = NULL;
-    char why[256];
-    if (!sink_open(&sink, path, &opts, why))
-        fail_msg("%s", why);
+    struct why why;
+    if (!sink_open(&sink, path, &opts, &why))
+        fail_msg("%s", why.text);
     for (int n = 0; n < frames; n++)
-        assert_true(put(sink, n, why));
-    if (!sink_close(sink, true, why))
-        fail_msg("%s", why);
+        assert_true(put(sink, n, &why));
+    if (!sink_close(sink, true, &why))
+        fail_msg("%s", why.text);
 }
 
 // `data` must be the header and `frames` whole frames in order.
@@ -100,15 +101,15 @@ static void a_file_is_the_header_and_every_frame(void **state) {
 static void while_recording_only_the_part_file_is_there(void **state) {
     struct fixture *fixture = *state;
     struct sink *sink = NULL;
-    char why[256];
-    assert_true(sink_open(&sink, fixture_path(fixture, "film.y4m"), &opts, why));
-    assert_true(put(sink, 0, why));
+    struct why why;
+    assert_true(sink_open(&sink, fixture_path(fixture, "film.y4m"), &opts, &why));
+    assert_true(put(sink, 0, &why));
     assert_false(fixture_has(fixture, "film.y4m"));
     size_t bytes; // whole frames lie in the part at any time
     uint8_t *data = fixture_read(fixture_path(fixture, "film.part.y4m"), &bytes);
     expect_stream(data, bytes, 1);
     free(data);
-    assert_true(sink_close(sink, false, why));
+    assert_true(sink_close(sink, false, &why));
     assert_int_equal(fixture_count(fixture), 0);
 }
 
@@ -120,10 +121,10 @@ static void an_old_file_survives_a_recording_that_is_given_up(void **state) {
     struct sink_opts over = opts;
     over.overwrite = true;
     struct sink *sink = NULL;
-    char why[256];
-    assert_true(sink_open(&sink, path, &over, why));
-    assert_true(put(sink, 0, why));
-    assert_true(sink_close(sink, false, why));
+    struct why why;
+    assert_true(sink_open(&sink, path, &over, &why));
+    assert_true(put(sink, 0, &why));
+    assert_true(sink_close(sink, false, &why));
     size_t bytes;
     uint8_t *data = fixture_read(path, &bytes);
     assert_string_equal((char *)data, "the old film");
@@ -133,9 +134,9 @@ static void an_old_file_survives_a_recording_that_is_given_up(void **state) {
     free(data);
     assert_int_equal(fixture_count(fixture), 2);
 
-    assert_true(sink_open(&sink, path, &over, why));
-    assert_true(put(sink, 0, why));
-    assert_true(sink_close(sink, true, why));
+    assert_true(sink_open(&sink, path, &over, &why));
+    assert_true(put(sink, 0, &why));
+    assert_true(sink_close(sink, true, &why));
     data = fixture_read(path, &bytes);
     expect_stream(data, bytes, 1);
     free(data);
@@ -149,18 +150,18 @@ static void a_size_limit_is_reported_and_the_part_stays(void **state) {
     struct rlimit tight = {.rlim_cur = HEADER_BYTES + 3 * FRAME_BYTES + 100,
                            .rlim_max = before.rlim_max};
     struct sink *sink = NULL;
-    char why[256] = "";
-    assert_true(sink_open(&sink, fixture_path(fixture, "film.y4m"), &opts, why));
+    struct why why = {0};
+    assert_true(sink_open(&sink, fixture_path(fixture, "film.y4m"), &opts, &why));
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
     int64_t n = 0;
-    while (n < 10 && put(sink, n, why))
+    while (n < 10 && put(sink, n, &why))
         n++;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_int_equal(n, 3);
-    assert_non_null(strstr(why, strerror(EFBIG)));
-    assert_false(sink_close(sink, true, why));
-    assert_non_null(strstr(why, strerror(EFBIG)));
-    assert_non_null(strstr(why, "film.part.y4m"));
+    assert_non_null(strstr(why.text, strerror(EFBIG)));
+    assert_false(sink_close(sink, true, &why));
+    assert_non_null(strstr(why.text, strerror(EFBIG)));
+    assert_non_null(strstr(why.text, "film.part.y4m"));
     assert_true(fixture_has(fixture, "film.part.y4m"));
     assert_int_equal(fixture_count(fixture), 1);
 }
@@ -213,17 +214,17 @@ static void a_pipe_gets_the_stream_and_nothing_else(void **state) {
         assert_int_equal(pthread_create(&reader, NULL, read_all, reading), 0);
         int saved = swap_stdout(ends[1]);
         struct sink *sink = NULL;
-        char why[256] = "";
-        bool ok = sink_open(&sink, "-", &opts, why);
+        struct why why = {0};
+        bool ok = sink_open(&sink, "-", &opts, &why);
         for (int n = 0; ok && n < PIPED_FRAMES; n++)
-            ok = put(sink, n, why);
-        ok = sink_close(sink, ok, why) && ok;
+            ok = put(sink, n, &why);
+        ok = sink_close(sink, ok, &why) && ok;
         restore_stdout(saved);
         close(ends[1]);
         pthread_join(reader, NULL);
         close(ends[0]);
         if (!ok)
-            fail_msg("%s", why);
+            fail_msg("%s", why.text);
         expect_stream(reading->data, reading->bytes, PIPED_FRAMES);
         free(reading);
     }
@@ -235,9 +236,9 @@ static void a_recording_without_frames_writes_nothing_to_the_pipe(void **state) 
     assert_int_equal(pipe(ends), 0);
     int saved = swap_stdout(ends[1]);
     struct sink *sink = NULL;
-    char why[256] = "";
-    bool opened = sink_open(&sink, "-", &opts, why);
-    bool closed = sink_close(sink, false, why);
+    struct why why = {0};
+    bool opened = sink_open(&sink, "-", &opts, &why);
+    bool closed = sink_close(sink, false, &why);
     restore_stdout(saved);
     close(ends[1]);
     char byte;
@@ -253,19 +254,20 @@ static void a_reader_that_goes_away_gives_one_message(void **state) {
     assert_int_equal(pipe(ends), 0);
     int saved = swap_stdout(ends[1]);
     struct sink *sink = NULL;
-    char why[256] = "", closing[256] = "";
-    bool opened = sink_open(&sink, "-", &opts, why);
-    bool first = opened && put(sink, 0, why); // fits into the pipe
+    struct why why = {0};
+    struct why closing = {0};
+    bool opened = sink_open(&sink, "-", &opts, &why);
+    bool first = opened && put(sink, 0, &why); // fits into the pipe
     close(ends[0]);
-    bool second = opened && put(sink, 1, why);
-    bool closed = sink_close(sink, true, closing);
+    bool second = opened && put(sink, 1, &why);
+    bool closed = sink_close(sink, true, &closing);
     restore_stdout(saved);
     close(ends[1]);
     assert_true(first);
     assert_false(second);
-    assert_string_equal(why, "the reader of standard output went away after 1 frames");
+    assert_string_equal(why.text, "the reader of standard output went away after 1 frames");
     assert_false(closed);
-    assert_non_null(strstr(closing, why));
+    assert_non_null(strstr(closing.text, why.text));
 }
 
 static void a_terminal_or_a_closed_stdout_is_refused(void **state) {
@@ -277,18 +279,19 @@ static void a_terminal_or_a_closed_stdout_is_refused(void **state) {
     int side = open(ptsname(terminal), O_RDWR | O_NOCTTY);
     assert_true(side >= 0);
     struct sink *sink = NULL;
-    char on_terminal[256] = "", on_closed[256] = "";
+    struct why on_terminal = {0};
+    struct why on_closed = {0};
     int saved = swap_stdout(side);
-    bool terminal_opened = sink_open(&sink, "-", &opts, on_terminal);
+    bool terminal_opened = sink_open(&sink, "-", &opts, &on_terminal);
     close(STDOUT_FILENO);
-    bool closed_opened = sink_open(&sink, "-", &opts, on_closed);
+    bool closed_opened = sink_open(&sink, "-", &opts, &on_closed);
     restore_stdout(saved);
     close(side);
     close(terminal);
     assert_false(terminal_opened);
-    assert_non_null(strstr(on_terminal, "is a terminal"));
+    assert_non_null(strstr(on_terminal.text, "is a terminal"));
     assert_false(closed_opened);
-    assert_non_null(strstr(on_closed, "is closed"));
+    assert_non_null(strstr(on_closed.text, "is closed"));
 }
 
 int main(void) {

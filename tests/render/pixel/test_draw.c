@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "compute/base/why.h"
 #include "render/pixel/draw.h"
 #include "render/pixel/masks.h"
 #include "render/pixel/sprite.h"
@@ -38,10 +39,10 @@ static const struct pixels target = {words, W, H, W};
 
 static int open_all(void **state) {
     (void)state;
-    char why[256];
-    if (text_create(&text, why) && draw_create(&draw, text, why))
+    struct why why;
+    if (text_create(&text, &why) && draw_create(&draw, text, &why))
         return 0;
-    print_error("%s\n", why);
+    print_error("%s\n", why.text);
     return -1;
 }
 

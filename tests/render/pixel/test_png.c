@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "compute/base/why.h"
 #include "render/pixel/png.h"
 
 #include <dirent.h>
@@ -52,8 +53,8 @@ static int teardown(void **state) {
 
 static void the_pixels_come_back(void **state) {
     (void)state;
-    char why[256] = "";
-    assert_true(png_write(path, picture, PITCH, W, H, false, why));
+    struct why why = {0};
+    assert_true(png_write(path, picture, PITCH, W, H, false, &why));
     png_image image = {.version = PNG_IMAGE_VERSION};
     assert_true(png_image_begin_read_from_file(&image, path));
     assert_int_equal(image.width, W);
@@ -70,8 +71,9 @@ static void the_pixels_come_back(void **state) {
 
 static void the_file_says_srgb(void **state) {
     (void)state;
-    char why[256], head[64] = "";
-    assert_true(png_write(path, picture, PITCH, W, H, false, why));
+    char head[64] = "";
+    struct why why;
+    assert_true(png_write(path, picture, PITCH, W, H, false, &why));
     FILE *file = fopen(path, "rb");
     assert_int_equal(fread(head, 1, sizeof head, file), sizeof head);
     fclose(file);
@@ -80,17 +82,18 @@ static void the_file_says_srgb(void **state) {
 
 static void an_existing_file_is_replaced_only_on_request(void **state) {
     (void)state;
-    char why[256] = "", text[8] = "";
+    char text[8] = "";
+    struct why why = {0};
     FILE *file = fopen(path, "w");
     fputs("mine", file);
     fclose(file);
-    assert_false(png_write(path, picture, PITCH, W, H, false, why));
-    assert_non_null(strstr(why, "still.png"));
+    assert_false(png_write(path, picture, PITCH, W, H, false, &why));
+    assert_non_null(strstr(why.text, "still.png"));
     file = fopen(path, "r");
     assert_int_equal(fread(text, 1, sizeof text, file), 4);
     fclose(file);
     assert_string_equal(text, "mine");
-    assert_true(png_write(path, picture, PITCH, W, H, true, why));
+    assert_true(png_write(path, picture, PITCH, W, H, true, &why));
     assert_int_equal(files_in_folder(), 1);
     png_image image = {.version = PNG_IMAGE_VERSION};
     assert_true(png_image_begin_read_from_file(&image, path));
@@ -106,29 +109,30 @@ static void a_full_disk_leaves_nothing_behind(void **state) {
     small.rlim_cur = 1000;
     void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &small);
-    char why[256] = "";
-    bool written = png_write(path, picture, PITCH, W, H, false, why);
+    struct why why = {0};
+    bool written = png_write(path, picture, PITCH, W, H, false, &why);
     setrlimit(RLIMIT_FSIZE, &limit);
     signal(SIGXFSZ, before);
     assert_false(written);
-    assert_non_null(strstr(why, "too large"));
+    assert_non_null(strstr(why.text, "too large"));
     assert_int_equal(files_in_folder(), 0);
 }
 
 static void what_cannot_be_written_is_refused_with_a_reason(void **state) {
     (void)state;
-    char why[256] = "", missing[128];
+    char missing[128];
+    struct why why = {0};
     snprintf(missing, sizeof missing, "%s/none/still.png", folder);
-    assert_false(png_write(missing, picture, PITCH, W, H, true, why));
-    assert_non_null(strstr(why, "none"));
-    assert_false(png_write(folder, picture, PITCH, W, H, true, why)); // a folder
+    assert_false(png_write(missing, picture, PITCH, W, H, true, &why));
+    assert_non_null(strstr(why.text, "none"));
+    assert_false(png_write(folder, picture, PITCH, W, H, true, &why)); // a folder
     static const struct {
         int pitch, w, h;
     } sizes[] = {{PITCH, 0, H}, {PITCH, W, 0}, {PITCH, -1, H}, {PITCH, 65, H}, {PITCH, W, 40000}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        why[0] = '\0';
-        assert_false(png_write(path, picture, sizes[i].pitch, sizes[i].w, sizes[i].h, true, why));
-        assert_true(strlen(why) > 10);
+        why.text[0] = '\0';
+        assert_false(png_write(path, picture, sizes[i].pitch, sizes[i].w, sizes[i].h, true, &why));
+        assert_true(strlen(why.text) > 10);
     }
     assert_int_equal(files_in_folder(), 0);
 }

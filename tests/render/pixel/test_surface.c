@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "compute/base/why.h"
 #include "render/pixel/surface.h"
 #include "tests/render/render_fixture.h"
 
@@ -34,10 +35,10 @@ static void sizes_out_of_range_are_refused(void **state) {
                                    {100, 8193}, {-4, 100}, {0, 0}};
     for (int i = 0; i < 6; i++) {
         struct surface *surface = (void *)1;
-        char why[256] = "";
-        assert_false(surface_create(&surface, sizes[i][0], sizes[i][1], text, why));
+        struct why why = {0};
+        assert_false(surface_create(&surface, sizes[i][0], sizes[i][1], text, &why));
         assert_null(surface);
-        assert_non_null(strstr(why, "16 to 8192"));
+        assert_non_null(strstr(why.text, "16 to 8192"));
     }
     surface_destroy(NULL);
 }
@@ -45,9 +46,9 @@ static void sizes_out_of_range_are_refused(void **state) {
 static void it_begins_black_and_stays_opaque(void **state) {
     (void)state;
     struct surface *surface;
-    char why[256];
+    struct why why;
     int pitch_bytes;
-    assert_true(surface_create(&surface, 200, 100, text, why));
+    assert_true(surface_create(&surface, 200, 100, text, &why));
     const uint8_t *bgra = surface_pixels(surface, &pitch_bytes);
     assert_true(pitch_bytes >= 200 * 4);
     for (int i = 0; i < 200 * 4; i++)
@@ -68,10 +69,10 @@ static void two_surfaces_hold_the_same_bytes(void **state) {
     (void)state;
     struct surface *surfaces[2];
     const uint8_t *bgra[2];
-    char why[256];
+    struct why why;
     int pitch_bytes;
     for (int i = 0; i < 2; i++) {
-        assert_true(surface_create(&surfaces[i], 640, 480, text, why));
+        assert_true(surface_create(&surfaces[i], 640, 480, text, &why));
         add_scene(640, 480);
         for (int times = 0; times <= i * 5; times++) // again and again: still the same
             surface_draw(surfaces[i], &list);
@@ -85,15 +86,16 @@ static void two_surfaces_hold_the_same_bytes(void **state) {
 static void a_png_holds_the_pixels(void **state) {
     (void)state;
     struct surface *surface;
-    char why[256], folder[] = "/tmp/test_surface.XXXXXX", path[64];
+    char folder[] = "/tmp/test_surface.XXXXXX", path[64];
+    struct why why;
     int pitch_bytes;
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/still.png", folder);
-    assert_true(surface_create(&surface, 321, 123, text, why));
+    assert_true(surface_create(&surface, 321, 123, text, &why));
     add_scene(321, 123);
     surface_draw(surface, &list);
     for (int i = 0; i < 2; i++) // the second replaces the first
-        assert_true(surface_save_png(surface, path, why));
+        assert_true(surface_save_png(surface, path, &why));
     png_image image = {.version = PNG_IMAGE_VERSION};
     assert_true(png_image_begin_read_from_file(&image, path));
     image.format = PNG_FORMAT_BGRA;
@@ -105,7 +107,7 @@ static void a_png_holds_the_pixels(void **state) {
     free(back);
     unlink(path);
     rmdir(folder);
-    assert_false(surface_save_png(surface, path, why)); // the folder is gone
+    assert_false(surface_save_png(surface, path, &why)); // the folder is gone
     surface_destroy(surface);
 }
 
@@ -117,8 +119,8 @@ static void no_display_and_no_environment_are_needed(void **state) {
         clearenv();
         struct text *own;
         struct surface *surface;
-        char why[256];
-        bool ok = text_create(&own, why) && surface_create(&surface, 200, 100, own, why);
+        struct why why;
+        bool ok = text_create(&own, &why) && surface_create(&surface, 200, 100, own, &why);
         add_scene(200, 100);
         if (ok)
             surface_draw(surface, &list);

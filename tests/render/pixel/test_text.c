@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "compute/base/why.h"
 #include "render/pixel/cluster.h"
 #include "render/pixel/text.h"
 #include "tests/render/render_fixture.h"
@@ -432,7 +433,7 @@ static void remove_folder(const char *folder) {
 }
 
 // Makes a font configuration with these folders, has it used, and opens a text.
-static bool open_with_fonts(struct text **out, const char *folders, char why[256]) {
+static bool open_with_fonts(struct text **out, const char *folders, struct why *why) {
     char folder[] = "/tmp/test_text.XXXXXX", path[64];
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/fonts.conf", folder);
@@ -452,10 +453,10 @@ static bool open_with_fonts(struct text **out, const char *folders, char why[256
 static void without_inter_dejavu_stands_in_and_it_is_said(void **state) {
     (void)state;
     struct text *other;
-    char why[256] = "";
+    struct why why = {0};
     if (access("/usr/share/fonts/truetype/dejavu", R_OK) != 0)
         skip();
-    assert_true(open_with_fonts(&other, "<dir>/usr/share/fonts/truetype/dejavu</dir>", why));
+    assert_true(open_with_fonts(&other, "<dir>/usr/share/fonts/truetype/dejavu</dir>", &why));
     assert_non_null(strstr(text_note(other), "Inter"));
     assert_non_null(strstr(text_note(other), "fonts-inter"));
     assert_int_equal(text_width_px(other, FACE_WORDS, 30, "parcel"),
@@ -466,11 +467,11 @@ static void without_inter_dejavu_stands_in_and_it_is_said(void **state) {
 static void without_any_font_the_package_is_named(void **state) {
     (void)state;
     struct text *other;
-    char why[256] = "";
-    assert_false(open_with_fonts(&other, "<dir>/nonexistent</dir>", why));
+    struct why why = {0};
+    assert_false(open_with_fonts(&other, "<dir>/nonexistent</dir>", &why));
     assert_null(other);
-    assert_non_null(strstr(why, "fonts-dejavu-core"));
-    assert_null(strchr(why, '\n'));
+    assert_non_null(strstr(why.text, "fonts-dejavu-core"));
+    assert_null(strchr(why.text, '\n'));
 }
 
 // Under an empty environment everything works and fontconfig keeps quiet.
@@ -483,8 +484,8 @@ static void an_empty_environment_prints_nothing(void **state) {
         dup2(ends[1], 2);
         clearenv();
         struct text *other;
-        char why[256];
-        bool ok = text_create(&other, why) && text_width_px(other, FACE_WORDS, 20, "a") > 0;
+        struct why why;
+        bool ok = text_create(&other, &why) && text_width_px(other, FACE_WORDS, 20, "a") > 0;
         _exit(ok ? 0 : 1);
     }
     close(ends[1]);

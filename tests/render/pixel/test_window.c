@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "compute/base/why.h"
 #include "render/pixel/surface.h"
 #include "render/pixel/window.h"
 #include "tests/render/render_fixture.h"
@@ -119,19 +120,19 @@ static int restore_environment(void **state) {
 
 static struct window *open_window(const struct window_opts *opts) {
     struct window *window;
-    char why[256] = "";
-    if (!window_open(&window, opts, text, why))
-        fail_msg("%s", why);
+    struct why why = {0};
+    if (!window_open(&window, opts, text, &why))
+        fail_msg("%s", why.text);
     return window;
 }
 
 static void assert_refused(const struct window_opts *opts, const char *word) {
     struct window *window = (void *)1;
-    char why[256] = "";
-    assert_false(window_open(&window, opts, text, why));
+    struct why why = {0};
+    assert_false(window_open(&window, opts, text, &why));
     assert_null(window);
-    if (!strstr(why, word) || strchr(why, '\n'))
-        fail_msg("'%s' is not in '%s'", word, why);
+    if (!strstr(why.text, word) || strchr(why.text, '\n'))
+        fail_msg("'%s' is not in '%s'", word, why.text);
     assert_int_equal(SDL_WasInit(SDL_INIT_VIDEO), 0);
 }
 
@@ -158,7 +159,7 @@ static SDL_Window *sdl_window(void) {
 // Shows scene and HUD in the window's size, and the same in a film's surface.
 static struct surface *show_both(struct window *window) {
     int w, h;
-    char why[256];
+    struct why why;
     SDL_Event event;
     while (SDL_PollEvent(&event))
         continue; // SDL learns of sizes here
@@ -166,7 +167,7 @@ static struct surface *show_both(struct window *window) {
     make_scene(w, h);
     window_show(window, &scene, &hud);
     struct surface *film;
-    assert_true(surface_create(&film, w, h, text, why));
+    assert_true(surface_create(&film, w, h, text, &why));
     surface_draw(film, &scene);
     surface_draw(film, &hud);
     return film;
@@ -198,11 +199,11 @@ static void assert_holds_the_film(struct window *window) {
 static void without_a_display_the_refusal_names_it_and_the_way_out(void **state) {
     (void)state;
     const struct window_opts opts = {.title = "test"};
-    char why[256] = "";
+    struct why why = {0};
     assert_refused(&opts, "DISPLAY");
     assert_refused(&opts, "tokendrip record");
-    assert_false(window_has_display(why));
-    assert_non_null(strstr(why, "DISPLAY"));
+    assert_false(window_has_display(&why));
+    assert_non_null(strstr(why.text, "DISPLAY"));
 }
 
 static void a_display_that_cannot_be_reached_is_named(void **state) {
@@ -428,9 +429,9 @@ static void use_window_on_x11(int tolerance) {
 
 static void the_screen_shows_what_a_film_holds(void **state) {
     (void)state;
-    char why[256];
+    struct why why;
     start_server("1280x800x24");
-    assert_true(window_has_display(why));
+    assert_true(window_has_display(&why));
     use_window_on_x11(0);
 }
 
