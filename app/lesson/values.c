@@ -1,101 +1,132 @@
-// See lesson_values.h. One small function a name, over a moment worked out once.
+// See values.h. All numbers are worked out at once from a moment; the table gives each
+// its name and its form.
 #include "app/lesson/values.h"
 
+#include "compute/base/num.h"
 #include "compute/base/utf8.h"
 #include "compute/run/moment.h"
 #include "compute/run/words.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-// What fits into a narrow panel's block beside other words.
-enum { PROMPT_CHARS = 80, ANSWER_CHARS = 64 };
+// --- This pass ---
 
-struct moment {
-    const struct run *run;
-    int64_t t_ns;     // 0 .. the run's end
-    int done;         // whole passes by then
-    int pass;         // this pass, -1 = the request
-    bool is_ended;    // this pass has ended
-    bool is_over;     // the run is complete and this is its end
-    int prefills;     // prefill passes among the done ones
-    int answers;      // measured out
-    int entries;      // in the cache
-    int before;       // in the cache when this pass began
+struct now {
+    struct run_moment at;
+    bool is_ended;    // the current pass has ended
+    bool is_complete; // the run is complete, and this is its end
     int yields;       // answer token of this pass, -1 = none
-    int step;         // number of this decode step, 0 = it is none
-    bool is_read;     // prefill is done
-    int first_column; // what this decode step feeds in, -1 = nothing
+    int step;         // number of this decode step, -1 = it is none
+    int fed;          // token that this decode step feeds in, -1 = none
+    int before;       // cache entries when this pass began
 };
 
-// --- The moment ---
-
-static void find_step(struct moment *at) {
-    const struct run *run = at->run;
-    bool is_prefill = at->is_ended ? at->pass < at->prefills : !at->is_read;
-    int count = at->answers - (at->is_ended && at->answers > 0);
-    at->yields = -1;
-    at->first_column = -1;
-    at->before = at->entries;
-    if (at->pass < 0)
-        return;
-    if (at->is_ended) {
-        const struct run_pass *pass = &run->passes[at->pass];
-        at->yields = pass->yields;
-        at->before = run->info.recomputes ? 0 : at->entries - pass->column_count;
-    } else if (!is_prefill || run->info.counting == RUN_ENGINE) {
-        at->yields = at->answers;
-    }
-    if (is_prefill)
-        return;
-    at->step = at->pass - at->prefills + 1;
-    if (count > 0)
-        at->first_column = run->info.prompt_tokens + count - 1;
-}
-
-static struct moment moment_of(const struct run *run, int64_t t_ns) {
-    struct run_moment now = run_moment_at(run, t_ns < 0 ? 0 : t_ns);
-    struct moment at = {
-        .run = run,
-        .t_ns = now.shown_ns,
-        .done = now.passes_done,
-        .pass = now.current,
-        .is_ended = now.current >= 0 && now.current < now.passes_done,
-        .is_over = now.at_end && run->state == RUN_COMPLETE,
-        .prefills = now.passes_done - now.steps_done,
-        .answers = now.answers,
-        .entries = now.cache_entries,
-        .is_read = now.prefill_done,
+static struct now now_of(const struct run *run, int64_t t_ns) {
+    struct run_moment at = run_moment_at(run, max_i64(t_ns, 0));
+    struct now now = {
+        .at = at,
+        .is_ended = at.current >= 0 && at.current < at.passes_done,
+        .is_complete = at.at_end && run->state == RUN_COMPLETE,
+        .yields = -1,
+        .step = -1,
+        .fed = -1,
+        .before = at.cache_entries,
     };
-    find_step(&at);
-    return at;
+    if (at.current < 0)
+        return now;
+    bool is_step = now.is_ended ? at.steps_done > 0 : at.prefill_done;
+    int answers = at.answers; // before this pass
+    if (now.is_ended) {
+        const struct run_pass *pass = &run->passes[at.current];
+        now.yields = pass->yields;
+        now.before = run->info.recomputes ? 0 : at.cache_entries - pass->column_count;
+        answers = max_int(answers - 1, 0);
+    } else if (is_step || run->info.counting == RUN_ENGINE) {
+        now.yields = answers;
+    }
+    if (is_step) {
+        now.step = at.steps_done + !now.is_ended;
+        now.fed = answers > 0 ? run->info.prompt_tokens + answers - 1 : -1;
+    }
+    return now;
 }
 
-// --- Forms ---
+// --- Numbers ---
 
-static void put_dash(char *out, size_t bytes) {
-    snprintf(out, bytes, SIGN_DASH);
+// -1 = not known (yet): a dash. Bytes are also unknown where there are none.
+struct numbers {
+    int64_t prompt_tokens, answer_now, answer_tokens, fed_count, steps, number, step, layers;
+    int64_t cache_before, cache_now, cache_bytes, cache_read_bytes, weight_bytes, step_bytes;
+    int64_t entry_bytes, entry_numbers, cell_numbers;
+    int64_t time, step_time, run_total, time_left, prefill, ttft, tpot, decode, step_average, total;
+    int64_t decode_share, prefill_share;
+};
+
+static void set_lengths(struct numbers *out, const struct now *now) {
+    const struct run_moment *at = &now->at;
+    const struct run_info *info = &at->run->info;
+    out->prompt_tokens = info->prompt_tokens;
+    out->answer_now = at->answers;
+    out->answer_tokens = now->is_complete ? at->answers : -1;
+    out->fed_count =
+        at->prefill_done && !info->recomputes ? at->cache_entries - info->prompt_tokens : -1;
+    out->steps = at->steps_done;
+    out->number = now->yields >= 0 ? now->yields + 1 : -1;
+    out->step = now->step;
+    out->layers = info->layers;
+    out->cache_before = now->before;
+    out->cache_now = at->cache_entries;
 }
 
-static void put_count(char *out, size_t bytes, int64_t count) {
-    snprintf(out, bytes, "%" PRId64, count);
+// Lesson units have no bytes.
+static void set_bytes(struct numbers *out, const struct now *now) {
+    const struct run *run = now->at.run;
+    const struct run_info *info = &run->info;
+    bool is_lesson = info->origin == RUN_LESSON;
+    int64_t entry = is_lesson ? 0 : run_cache_entry_bytes(run);
+    int64_t weights = is_lesson ? 0 : info->weight_bytes;
+    int64_t cell = is_lesson ? 0 : INT64_C(2) * info->kv_heads * info->head_dim;
+    out->cache_bytes = entry * now->at.cache_entries;
+    out->cache_read_bytes = entry * now->before;
+    out->weight_bytes = weights;
+    out->step_bytes = weights > 0 && entry > 0 ? weights + entry * now->before : -1;
+    out->entry_bytes = entry;
+    out->cell_numbers = cell > 0 ? cell : -1;
+    out->entry_numbers = cell > 0 && info->layers > 0 ? cell * info->layers : -1;
 }
 
-static void put_time(char *out, size_t bytes, const struct moment *at, int64_t value_ns) {
-    snprintf(out, bytes, "%s", run_time(&at->run->info, value_ns).text);
+static int64_t average(int64_t total, int64_t count) {
+    return count > 0 ? (total + count / 2) / count : -1;
 }
 
-static void put_bytes(char *out, size_t bytes, const struct moment *at, int64_t value) {
-    if (value <= 0 || at->run->info.origin == RUN_LESSON)
-        put_dash(out, bytes);
-    else
-        snprintf(out, bytes, "%s", figure_bytes(value).text);
+static void set_times(struct numbers *out, const struct now *now) {
+    const struct run_moment *at = &now->at;
+    const struct run *run = at->run;
+    int64_t t_ns = at->shown_ns, prefill_ns = at->prefill_done ? run_prefill_ns(run) : -1;
+    int64_t ttft_ns = at->answers > 0 ? run_ttft_ns(run) : -1;
+    out->time = t_ns;
+    out->step_time =
+        now->is_ended ? run_pass_end_ns(run, at->current) - run->passes[at->current].start_ns : -1;
+    out->run_total = run->state == RUN_COMPLETE ? run_end_ns(run) : -1;
+    out->time_left = out->run_total < 0 ? -1 : out->run_total - t_ns;
+    out->total = now->is_complete ? t_ns : -1;
+    out->prefill = prefill_ns;
+    out->ttft = ttft_ns;
+    out->tpot = average(run_answer_ns(run, at->answers - 1) - ttft_ns, at->answers - 1);
+    out->decode = at->prefill_done ? t_ns - prefill_ns : -1;
+    out->step_average = average(run_event_ns(run, at->passes_done) - prefill_ns, at->steps_done);
+    bool has_shares = at->prefill_done && t_ns > 0;
+    out->decode_share = has_shares ? (int64_t)(100 * (double)out->decode / (double)t_ns + 0.5) : -1;
+    out->prefill_share = has_shares ? 100 - out->decode_share : -1; // together always 100
 }
 
-// --- Token texts ---
+// --- Texts of tokens ---
 
-// The start of what may be kept of `text` when only its last `most` bytes may be.
+// What fits into a narrow panel's block beside other words.
+enum { PROMPT_BYTES = 80, ANSWER_BYTES = 64 };
+
+// Where the last `most` bytes of a text begin, without half a character.
 static size_t tail_of(const char *text, size_t length, size_t most) {
     size_t from = length > most ? length - most : 0;
     while (from > 0 && from < length && utf8_continues(text[from]))
@@ -103,331 +134,207 @@ static size_t tail_of(const char *text, size_t length, size_t most) {
     return from;
 }
 
-// Tokens [first, first + count) as they read in a sentence, cut at one end.
-static void put_sentence(char *out, size_t bytes, const struct moment *at, int first, int count,
-                         size_t most, bool keep_end) {
-    char raw[ANSWER_CHARS + PROMPT_CHARS + RUN_TOKEN_BYTES] = "";
+// Some tokens as they read in a sentence: at most so many bytes of their beginning or,
+// with `is_end`, of their end.
+struct excerpt {
+    int first, count;
+    size_t most;
+    bool is_end;
+};
+
+static void put_excerpt(char *out, size_t bytes, const struct run *run, struct excerpt of) {
+    char raw[ANSWER_BYTES + PROMPT_BYTES + RUN_TOKEN_BYTES] = "";
     size_t used = 0;
     bool is_cut = false;
-    for (int i = 0; i < count; i++) {
-        int token = first + i;
-        if (at->run->tokens[token].is_control)
+    for (int token = of.first; token < of.first + of.count; token++) {
+        if (run->tokens[token].is_control)
             continue;
         if (used + RUN_TOKEN_BYTES > sizeof raw) {
-            if (!keep_end)
+            if (!of.is_end)
                 break;
-            size_t from = tail_of(raw, used, most);
+            size_t from = tail_of(raw, used, of.most);
             memmove(raw, raw + from, used - from);
             used -= from;
             is_cut = true;
         }
-        used += run_token_words(raw + used, at->run, token);
+        used += run_token_words(raw + used, run, token);
     }
-    size_t from = keep_end ? tail_of(raw, used, most) : 0;
-    size_t until = keep_end ? used : utf8_cut(raw, used, most);
-    is_cut = is_cut || used > most;
+    size_t from = of.is_end ? tail_of(raw, used, of.most) : 0;
+    size_t until = of.is_end ? used : utf8_cut(raw, used, of.most);
+    is_cut = is_cut || used > of.most;
     while (from < until && raw[from] == ' ')
         from++;
     char safe[4 * sizeof raw];
     utf8_printable(safe, sizeof safe, raw + from, until - from);
-    snprintf(out, bytes, "%s%s%s", is_cut && keep_end ? SIGN_ELLIPSIS : "", safe,
-             is_cut && !keep_end ? SIGN_ELLIPSIS : "");
+    const char *text = safe[0] || is_cut ? safe : SIGN_DASH;
+    snprintf(out, bytes, "%s%s%s", is_cut && of.is_end ? SIGN_ELLIPSIS : "", text,
+             is_cut && !of.is_end ? SIGN_ELLIPSIS : "");
 }
 
-// --- Values: lengths, this pass ---
+// --- Values that are texts ---
 
-static void put_prompt_tokens(char *out, size_t bytes, const struct moment *at) {
-    put_count(out, bytes, at->run->info.prompt_tokens);
-}
-
-static void put_answer_now(char *out, size_t bytes, const struct moment *at) {
-    put_count(out, bytes, at->answers);
-}
-
-static void put_answer_tokens(char *out, size_t bytes, const struct moment *at) {
-    at->is_over ? put_count(out, bytes, at->answers) : put_dash(out, bytes);
-}
-
-static void put_fed_count(char *out, size_t bytes, const struct moment *at) {
-    bool is_there = at->is_read && !at->run->info.recomputes;
-    is_there ? put_count(out, bytes, at->entries - at->run->info.prompt_tokens)
-             : put_dash(out, bytes);
-}
-
-static void put_steps(char *out, size_t bytes, const struct moment *at) {
-    put_count(out, bytes, at->done - at->prefills);
-}
-
-static void put_number(char *out, size_t bytes, const struct moment *at) {
-    at->yields >= 0 ? put_count(out, bytes, at->yields + 1) : put_dash(out, bytes);
-}
-
-static void put_yielded(char *out, size_t bytes, const struct moment *at) {
-    bool is_out = at->yields >= 0 && at->yields < at->answers;
-    is_out ? run_token_printable(out, bytes, at->run, at->run->info.prompt_tokens + at->yields)
-           : put_dash(out, bytes);
-}
-
-static void put_fed(char *out, size_t bytes, const struct moment *at) {
-    at->first_column >= 0 ? run_token_printable(out, bytes, at->run, at->first_column)
-                          : put_dash(out, bytes);
-}
-
-static void put_step(char *out, size_t bytes, const struct moment *at) {
-    at->step > 0 ? put_count(out, bytes, at->step) : put_dash(out, bytes);
-}
-
-static void put_step_time(char *out, size_t bytes, const struct moment *at) {
-    if (at->is_ended)
-        put_time(out, bytes, at,
-                 run_pass_end_ns(at->run, at->pass) - at->run->passes[at->pass].start_ns);
+static void put_yielded(char *out, size_t bytes, const struct now *now) {
+    const struct run *run = now->at.run;
+    if (now->yields >= 0 && now->yields < now->at.answers)
+        run_token_printable(out, bytes, run, run->info.prompt_tokens + now->yields);
     else
-        put_dash(out, bytes);
+        snprintf(out, bytes, SIGN_DASH);
 }
 
-// --- Values: cache and bytes ---
-
-static void put_layers(char *out, size_t bytes, const struct moment *at) {
-    put_count(out, bytes, at->run->info.layers);
+static void put_fed(char *out, size_t bytes, const struct now *now) {
+    if (now->fed >= 0)
+        run_token_printable(out, bytes, now->at.run, now->fed);
+    else
+        snprintf(out, bytes, SIGN_DASH);
 }
 
-static void put_cache_before(char *out, size_t bytes, const struct moment *at) {
-    put_count(out, bytes, at->before);
+static void put_cache_note(char *out, size_t bytes, const struct now *now) {
+    struct numbers numbers;
+    set_bytes(&numbers, now);
+    bool is_known = numbers.cache_bytes > 0;
+    snprintf(out, bytes, "%s%s", is_known ? ", " : "",
+             is_known ? figure_bytes(numbers.cache_bytes).text : "");
 }
 
-static void put_cache_now(char *out, size_t bytes, const struct moment *at) {
-    put_count(out, bytes, at->entries);
-}
-
-static void put_cache_bytes(char *out, size_t bytes, const struct moment *at) {
-    put_bytes(out, bytes, at, run_cache_entry_bytes(at->run) * at->entries);
-}
-
-static void put_cache_note(char *out, size_t bytes, const struct moment *at) {
-    char size[32];
-    int64_t value = run_cache_entry_bytes(at->run) * at->entries;
-    put_bytes(size, sizeof size, at, value);
-    bool is_known = value > 0 && at->run->info.origin != RUN_LESSON;
-    snprintf(out, bytes, "%s%s", is_known ? ", " : "", is_known ? size : "");
-}
-
-static void put_cache_read_bytes(char *out, size_t bytes, const struct moment *at) {
-    put_bytes(out, bytes, at, run_cache_entry_bytes(at->run) * at->before);
-}
-
-static void put_weight_bytes(char *out, size_t bytes, const struct moment *at) {
-    put_bytes(out, bytes, at, at->run->info.weight_bytes);
-}
-
-static void put_step_bytes(char *out, size_t bytes, const struct moment *at) {
-    int64_t weights = at->run->info.weight_bytes, entry = run_cache_entry_bytes(at->run);
-    put_bytes(out, bytes, at, weights > 0 && entry > 0 ? weights + entry * at->before : 0);
-}
-
-static void put_entry_bytes(char *out, size_t bytes, const struct moment *at) {
-    put_bytes(out, bytes, at, run_cache_entry_bytes(at->run));
-}
-
-static int64_t cell_numbers(const struct run_info *info) {
-    return info->origin == RUN_LESSON ? 0 : INT64_C(2) * info->kv_heads * info->head_dim;
-}
-
-static void put_cell_numbers(char *out, size_t bytes, const struct moment *at) {
-    int64_t count = cell_numbers(&at->run->info);
-    count > 0 ? put_count(out, bytes, count) : put_dash(out, bytes);
-}
-
-static void put_entry_numbers(char *out, size_t bytes, const struct moment *at) {
-    int64_t count = cell_numbers(&at->run->info) * at->run->info.layers;
-    count > 0 ? put_count(out, bytes, count) : put_dash(out, bytes);
-}
-
-static void put_entry_formula(char *out, size_t bytes, const struct moment *at) {
-    const struct run_info *info = &at->run->info;
-    if (cell_numbers(info) > 0)
+static void put_entry_formula(char *out, size_t bytes, const struct now *now) {
+    const struct run_info *info = &now->at.run->info;
+    if (info->origin != RUN_LESSON && info->kv_heads > 0 && info->head_dim > 0)
         snprintf(out, bytes, "2 " SIGN_TIMES " %d " SIGN_TIMES " %d " SIGN_TIMES " %d",
                  info->layers, info->kv_heads, info->head_dim);
     else
-        put_dash(out, bytes);
+        snprintf(out, bytes, SIGN_DASH);
 }
 
-// --- Values: times ---
-
-static int64_t total_ns(const struct run *run) {
-    return run->state == RUN_COMPLETE ? run_end_ns(run) : -1;
-}
-
-static void put_now(char *out, size_t bytes, const struct moment *at) {
-    put_time(out, bytes, at, at->t_ns);
-}
-
-// "122 / 247 units": the unit once, both being written in the same.
-static void put_clock(char *out, size_t bytes, const struct moment *at) {
-    int64_t end_ns = total_ns(at->run);
-    if (end_ns < 0) {
-        put_time(out, bytes, at, at->t_ns);
+// "122 / 247 units": the unit once if it is the same.
+static void put_clock(char *out, size_t bytes, const struct now *now) {
+    const struct run *run = now->at.run;
+    int64_t t_ns = now->at.shown_ns, end_ns = run_end_ns(run);
+    if (run->state != RUN_COMPLETE) {
+        snprintf(out, bytes, "%s", run_time(&run->info, t_ns).text);
         return;
     }
-    struct figure now = run_time_on(&at->run->info, at->t_ns, end_ns);
-    struct figure total = run_time_on(&at->run->info, end_ns, end_ns);
-    char *unit = strchr(now.text, ' '), *same = strchr(total.text, ' ');
+    struct figure part = run_time_on(&run->info, t_ns, end_ns);
+    struct figure total = run_time(&run->info, end_ns);
+    char *unit = strchr(part.text, ' '), *same = strchr(total.text, ' ');
     if (unit && same && strcmp(unit, same) == 0)
         *unit = '\0';
-    snprintf(out, bytes, "%s / %s", now.text, total.text);
+    snprintf(out, bytes, "%s / %s", part.text, total.text);
 }
 
-static void put_run_total(char *out, size_t bytes, const struct moment *at) {
-    put_time(out, bytes, at, total_ns(at->run));
+static void put_prompt(char *out, size_t bytes, const struct now *now) {
+    const struct run *run = now->at.run;
+    put_excerpt(out, bytes, run,
+                (struct excerpt){.count = run->info.prompt_tokens, .most = PROMPT_BYTES});
 }
 
-static void put_time_left(char *out, size_t bytes, const struct moment *at) {
-    int64_t end_ns = total_ns(at->run);
-    put_time(out, bytes, at, end_ns < 0 ? -1 : end_ns - at->t_ns);
+static void put_answer(char *out, size_t bytes, const struct now *now) {
+    const struct run *run = now->at.run;
+    put_excerpt(out, bytes, run,
+                (struct excerpt){.first = run->info.prompt_tokens,
+                                 .count = now->at.answers,
+                                 .most = ANSWER_BYTES,
+                                 .is_end = true});
 }
 
-static void put_prefill(char *out, size_t bytes, const struct moment *at) {
-    put_time(out, bytes, at, at->is_read ? run_prefill_ns(at->run) : -1);
-}
-
-static void put_ttft(char *out, size_t bytes, const struct moment *at) {
-    put_time(out, bytes, at, at->answers > 0 ? run_ttft_ns(at->run) : -1);
-}
-
-static void put_tpot(char *out, size_t bytes, const struct moment *at) {
-    int gaps = at->answers - 1;
-    if (gaps < 1) {
-        put_dash(out, bytes);
-        return;
-    }
-    int64_t gaps_ns = run_answer_ns(at->run, at->answers - 1) - run_ttft_ns(at->run);
-    put_time(out, bytes, at, (gaps_ns + gaps / 2) / gaps);
-}
-
-static int64_t decode_ns(const struct moment *at) {
-    return at->is_read ? at->t_ns - run_prefill_ns(at->run) : -1;
-}
-
-static void put_decode(char *out, size_t bytes, const struct moment *at) {
-    put_time(out, bytes, at, decode_ns(at));
-}
-
-static void put_step_average(char *out, size_t bytes, const struct moment *at) {
-    int steps = at->done - at->prefills;
-    int64_t steps_ns = steps > 0 ? run_event_ns(at->run, at->done) - run_prefill_ns(at->run) : -1;
-    put_time(out, bytes, at, steps > 0 ? (steps_ns + steps / 2) / steps : -1);
-}
-
-static void put_total(char *out, size_t bytes, const struct moment *at) {
-    put_time(out, bytes, at, at->is_over ? at->t_ns : -1);
-}
-
-// Whole per cent of decode in the time so far, -1 = not to be told.
-static int decode_percent(const struct moment *at) {
-    int64_t part_ns = decode_ns(at);
-    return part_ns < 0 || at->t_ns == 0 ? -1
-                                        : (int)(100 * (double)part_ns / (double)at->t_ns + 0.5);
-}
-
-static void put_decode_share(char *out, size_t bytes, const struct moment *at) {
-    int percent = decode_percent(at);
-    percent >= 0 ? (void)snprintf(out, bytes, "%d %%", percent) : put_dash(out, bytes);
-}
-
-// The rest, so that the two always make 100.
-static void put_prefill_share(char *out, size_t bytes, const struct moment *at) {
-    int percent = decode_percent(at);
-    percent >= 0 ? (void)snprintf(out, bytes, "%d %%", 100 - percent) : put_dash(out, bytes);
-}
-
-// --- Values: texts ---
-
-static void put_prompt(char *out, size_t bytes, const struct moment *at) {
-    put_sentence(out, bytes, at, 0, at->run->info.prompt_tokens, PROMPT_CHARS, false);
-    if (!out[0])
-        put_dash(out, bytes);
-}
-
-static void put_answer(char *out, size_t bytes, const struct moment *at) {
-    put_sentence(out, bytes, at, at->run->info.prompt_tokens, at->answers, ANSWER_CHARS, true);
-    if (!out[0])
-        put_dash(out, bytes);
-}
-
-static void put_device(char *out, size_t bytes, const struct moment *at) {
-    struct run_device device = run_device(&at->run->info, false);
-    bool is_known = at->run->info.origin != RUN_LESSON && device.text[0];
+static void put_device(char *out, size_t bytes, const struct now *now) {
+    struct run_device device = run_device(&now->at.run->info, false);
+    bool is_known = now->at.run->info.origin != RUN_LESSON && device.text[0];
     snprintf(out, bytes, "%s", is_known ? device.text : SIGN_DASH);
 }
 
-static void put_model(char *out, size_t bytes, const struct moment *at) {
-    snprintf(out, bytes, "%s", at->run->info.model[0] ? at->run->info.model : SIGN_DASH);
+static void put_model(char *out, size_t bytes, const struct now *now) {
+    const char *model = now->at.run->info.model;
+    snprintf(out, bytes, "%s", model[0] ? model : SIGN_DASH);
 }
 
-static void put_unit(char *out, size_t bytes, const struct moment *at) {
-    snprintf(out, bytes, "%s", at->run->info.unit[0] ? at->run->info.unit : SIGN_DASH);
+static void put_unit(char *out, size_t bytes, const struct now *now) {
+    const char *unit = now->at.run->info.unit;
+    snprintf(out, bytes, "%s", unit[0] ? unit : SIGN_DASH);
 }
 
 // --- By name ---
 
-// clang-format off
-#define LESSON_VALUES(X) \
-    X("prompt_tokens", put_prompt_tokens) \
-    X("answer_now", put_answer_now) \
-    X("answer_tokens", put_answer_tokens) \
-    X("fed_count", put_fed_count) \
-    X("steps", put_steps) \
-    X("number", put_number) \
-    X("token", put_yielded) \
-    X("fed", put_fed) \
-    X("step", put_step) \
-    X("step_time", put_step_time) \
-    X("layers", put_layers) \
-    X("cache_before", put_cache_before) \
-    X("cache_now", put_cache_now) \
-    X("cache_note", put_cache_note) \
-    X("cache_bytes", put_cache_bytes) \
-    X("cache_read_bytes", put_cache_read_bytes) \
-    X("weight_bytes", put_weight_bytes) \
-    X("step_bytes", put_step_bytes) \
-    X("entry_bytes", put_entry_bytes) \
-    X("entry_numbers", put_entry_numbers) \
-    X("entry_formula", put_entry_formula) \
-    X("cell_numbers", put_cell_numbers) \
-    X("time", put_now) \
-    X("clock", put_clock) \
-    X("run_total", put_run_total) \
-    X("time_left", put_time_left) \
-    X("prefill", put_prefill) \
-    X("ttft", put_ttft) \
-    X("tpot", put_tpot) \
-    X("decode", put_decode) \
-    X("step_average", put_step_average) \
-    X("total", put_total) \
-    X("decode_share", put_decode_share) \
-    X("prefill_share", put_prefill_share) \
-    X("prompt", put_prompt) \
-    X("answer", put_answer) \
-    X("device", put_device) \
-    X("model", put_model) \
-    X("unit", put_unit)
-// clang-format on
+enum form { COUNT, TIME, BYTES, PERCENT, TEXT };
 
-#define VALUE(name, put) {name, put},
-static const struct {
+#define NUMBER(name, form)                                                                         \
+    { #name, form, offsetof(struct numbers, name), NULL }
+
+static const struct value {
     const char *name;
-    void (*put)(char *out, size_t bytes, const struct moment *at);
-} values[] = {LESSON_VALUES(VALUE)};
+    enum form form;
+    size_t field;                                                // of struct numbers; not of a TEXT
+    void (*put)(char *out, size_t bytes, const struct now *now); // of a TEXT
+} values[] = {
+    NUMBER(prompt_tokens, COUNT),
+    NUMBER(answer_now, COUNT),
+    NUMBER(answer_tokens, COUNT),
+    NUMBER(fed_count, COUNT),
+    NUMBER(steps, COUNT),
+    NUMBER(number, COUNT),
+    {"token", TEXT, 0, put_yielded},
+    {"fed", TEXT, 0, put_fed},
+    NUMBER(step, COUNT),
+    NUMBER(step_time, TIME),
+    NUMBER(layers, COUNT),
+    NUMBER(cache_before, COUNT),
+    NUMBER(cache_now, COUNT),
+    {"cache_note", TEXT, 0, put_cache_note},
+    NUMBER(cache_bytes, BYTES),
+    NUMBER(cache_read_bytes, BYTES),
+    NUMBER(weight_bytes, BYTES),
+    NUMBER(step_bytes, BYTES),
+    NUMBER(entry_bytes, BYTES),
+    NUMBER(entry_numbers, COUNT),
+    {"entry_formula", TEXT, 0, put_entry_formula},
+    NUMBER(cell_numbers, COUNT),
+    NUMBER(time, TIME),
+    {"clock", TEXT, 0, put_clock},
+    NUMBER(run_total, TIME),
+    NUMBER(time_left, TIME),
+    NUMBER(prefill, TIME),
+    NUMBER(ttft, TIME),
+    NUMBER(tpot, TIME),
+    NUMBER(decode, TIME),
+    NUMBER(step_average, TIME),
+    NUMBER(total, TIME),
+    NUMBER(decode_share, PERCENT),
+    NUMBER(prefill_share, PERCENT),
+    {"prompt", TEXT, 0, put_prompt},
+    {"answer", TEXT, 0, put_answer},
+    {"device", TEXT, 0, put_device},
+    {"model", TEXT, 0, put_model},
+    {"unit", TEXT, 0, put_unit},
+};
 enum { VALUES = sizeof values / sizeof values[0] };
 
+static struct figure number_of(const struct value *value, const struct now *now) {
+    struct numbers numbers;
+    int64_t number;
+    set_lengths(&numbers, now);
+    set_bytes(&numbers, now);
+    set_times(&numbers, now);
+    memcpy(&number, (const char *)&numbers + value->field, sizeof number);
+    if (number < 0 || (number == 0 && value->form == BYTES))
+        return (struct figure){SIGN_DASH};
+    if (value->form == TIME)
+        return run_time(&now->at.run->info, number);
+    if (value->form == BYTES)
+        return figure_bytes(number);
+    return value->form == PERCENT ? figure_percent((double)number) : figure_count(number, 0);
+}
+
 bool lesson_value(char *out, size_t bytes, const char *name, const struct run *run, int64_t t_ns) {
-    for (int i = 0; i < VALUES; i++) {
-        if (strcmp(values[i].name, name) != 0)
-            continue;
-        struct moment at = moment_of(run, t_ns);
-        values[i].put(out, bytes, &at);
-        return true;
-    }
-    return false;
+    int i = 0;
+    while (i < VALUES && strcmp(values[i].name, name) != 0)
+        i++;
+    if (i == VALUES)
+        return false;
+    struct now now = now_of(run, t_ns);
+    if (values[i].form == TEXT)
+        values[i].put(out, bytes, &now);
+    else
+        snprintf(out, bytes, "%s", number_of(&values[i], &now).text);
+    return true;
 }
 
 const char *lesson_value_name(int index) {

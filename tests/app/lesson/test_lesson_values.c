@@ -87,6 +87,7 @@ static void figures_come_when_they_are_known_and_not_before(void **state) {
         {2, "ttft", "97 units"},
         {2, "tpot", DASH},
         {3, "tpot", "25 units"},
+        {0, "prefill_share", DASH},
         {0, "decode", DASH},
         {1, "decode", "0 units"},
         {8, "decode", "175 units"},
@@ -260,6 +261,9 @@ static void a_step_reads_the_weights_and_the_cache_it_found(void **state) {
             expect(run, step * 600 + 600, "step_bytes", read);
             expect(run, step * 600 + 600, "cache_read_bytes", cache);
         }
+        run->info.weight_bytes = 0; // unknown: half of the sum would be wrong
+        expect(run, 1500, "weight_bytes", DASH);
+        expect(run, 1500, "step_bytes", DASH);
         run_destroy(run);
     }
 }
