@@ -1,18 +1,13 @@
 // See keys.h.
 #include "app/window/keys.h"
 
+#include "compute/base/figures.h"
 #include "compute/base/utf8.h"
 
 #include <SDL.h>
 
 #include <stdio.h>
 #include <string.h>
-
-#define LEFT "\xE2\x86\x90"
-#define UP "\xE2\x86\x91"
-#define RIGHT "\xE2\x86\x92"
-#define DOWN "\xE2\x86\x93"
-#define MINUS "\xE2\x88\x92"
 
 enum {
     TYPED = -1, // in place of modifiers: `key` is the code point of a typed character
@@ -31,27 +26,27 @@ static const struct {
 } rows[] = {
     {SDLK_SPACE, 0, ACTION_PLAY_PAUSE, ONCE, "Space", "play or pause", "pause"},
     {SDLK_AUDIOPLAY, 0, .action = ACTION_PLAY_PAUSE},
-    {SDLK_RIGHT, 0, ACTION_EVENT_NEXT, REPEATS, LEFT " " RIGHT, "one event or step back, on",
-     "step"},
+    {SDLK_RIGHT, 0, ACTION_EVENT_NEXT, REPEATS, SIGN_LEFT " " SIGN_RIGHT,
+     "one event or step back, on", "step"},
     {SDLK_LEFT, 0, .action = ACTION_EVENT_BACK, .repeats = REPEATS},
     {SDLK_PAGEDOWN, 0, ACTION_PAGE_NEXT, REPEATS, "PgUp PgDn", "the same; in Lab, its pages",
      "plots"},
     {SDLK_PAGEUP, 0, .action = ACTION_PAGE_BACK, .repeats = REPEATS},
-    {SDLK_RIGHT, KMOD_SHIFT, ACTION_CHAPTER_NEXT, ONCE, "Shift " LEFT " " RIGHT, "chapter back, on",
-     NULL},
+    {SDLK_RIGHT, KMOD_SHIFT, ACTION_CHAPTER_NEXT, ONCE, "Shift " SIGN_LEFT " " SIGN_RIGHT,
+     "chapter back, on", NULL},
     {SDLK_LEFT, KMOD_SHIFT, .action = ACTION_CHAPTER_BACK},
     {SDLK_HOME, 0, ACTION_START, ONCE, "Home End", "start, end", NULL},
     {SDLK_END, 0, .action = ACTION_END},
     {',', TYPED, ACTION_FRAME_BACK, ONCE, ", .", "one frame back, on", NULL},
     {'.', TYPED, .action = ACTION_PERIOD},
-    {'+', TYPED, ACTION_FASTER, ONCE, "+ " MINUS, "faster, slower", "speed"},
+    {'+', TYPED, ACTION_FASTER, ONCE, "+ " SIGN_MINUS, "faster, slower", "speed"},
     {'-', TYPED, .action = ACTION_SLOWER},
     {0x2212, TYPED, .action = ACTION_SLOWER},
     {'=', TYPED, ACTION_REAL_TIME, ONCE, "=", "real time", NULL},
     {SDLK_r, 0, ACTION_RESTART, ONCE, "R", "play from the start", NULL},
     {SDLK_TAB, 0, ACTION_MODE, ONCE, "Tab", "Stage, Lesson, Lab, Show", "mode"},
-    {SDLK_DOWN, 0, ACTION_DOWN, REPEATS, UP " " DOWN, "choose one; " LEFT " " RIGHT " move it",
-     NULL},
+    {SDLK_DOWN, 0, ACTION_DOWN, REPEATS, SIGN_UP " " SIGN_DOWN,
+     "choose one; " SIGN_LEFT " " SIGN_RIGHT " move it", NULL},
     {SDLK_UP, 0, .action = ACTION_UP, .repeats = REPEATS},
     {SDLK_UP, KMOD_CTRL, .action = ACTION_SCROLL_UP, .repeats = REPEATS},
     {SDLK_DOWN, KMOD_CTRL, .action = ACTION_SCROLL_DOWN, .repeats = REPEATS},
@@ -74,7 +69,8 @@ static const struct {
     {SDLK_t, 0, ACTION_THEME, ONCE, "T", "dark, projector, contrast", NULL},
     {SDLK_F3, 0, .action = ACTION_THEME},
     {SDLK_m, 0, ACTION_CALM, ONCE, "M", "calm: no motion, or motion", NULL},
-    {SDLK_PLUS, KMOD_CTRL, ACTION_TEXT_LARGER, REPEATS, "Ctrl + " MINUS " 0", "text size", NULL},
+    {SDLK_PLUS, KMOD_CTRL, ACTION_TEXT_LARGER, REPEATS, "Ctrl + " SIGN_MINUS " 0", "text size",
+     NULL},
     {SDLK_PLUS, KMOD_CTRL | KMOD_SHIFT, .action = ACTION_TEXT_LARGER, .repeats = REPEATS},
     {SDLK_EQUALS, KMOD_CTRL, .action = ACTION_TEXT_LARGER, .repeats = REPEATS},
     {SDLK_EQUALS, KMOD_CTRL | KMOD_SHIFT, .action = ACTION_TEXT_LARGER, .repeats = REPEATS},
