@@ -96,26 +96,21 @@ static void set_bytes(struct numbers *out, const struct now *now) {
     out->entry_numbers = cell > 0 && info->layers > 0 ? cell * info->layers : -1;
 }
 
-static int64_t average(int64_t total, int64_t count) {
-    return count > 0 ? (total + count / 2) / count : -1;
-}
-
 static void set_times(struct numbers *out, const struct now *now) {
     const struct run_moment *at = &now->at;
     const struct run *run = at->run;
-    int64_t t_ns = at->shown_ns, prefill_ns = at->prefill_done ? run_prefill_ns(run) : -1;
-    int64_t ttft_ns = at->answers > 0 ? run_ttft_ns(run) : -1;
+    int64_t t_ns = at->shown_ns;
     out->time = t_ns;
     out->step_time =
         now->is_ended ? run_pass_end_ns(run, at->current) - run->passes[at->current].start_ns : -1;
     out->run_total = run->state == RUN_COMPLETE ? run_end_ns(run) : -1;
     out->time_left = out->run_total < 0 ? -1 : out->run_total - t_ns;
     out->total = now->is_complete ? t_ns : -1;
-    out->prefill = prefill_ns;
-    out->ttft = ttft_ns;
-    out->tpot = average(run_answer_ns(run, at->answers - 1) - ttft_ns, at->answers - 1);
-    out->decode = at->prefill_done ? t_ns - prefill_ns : -1;
-    out->step_average = average(run_event_ns(run, at->passes_done) - prefill_ns, at->steps_done);
+    out->prefill = at->prefill_ns;
+    out->ttft = at->ttft_ns;
+    out->tpot = at->tpot_ns;
+    out->decode = at->prefill_done ? t_ns - at->prefill_ns : -1;
+    out->step_average = at->step_ns;
     bool has_shares = at->prefill_done && t_ns > 0;
     out->decode_share = has_shares ? (int64_t)(100 * (double)out->decode / (double)t_ns + 0.5) : -1;
     out->prefill_share = has_shares ? 100 - out->decode_share : -1; // together always 100

@@ -32,6 +32,19 @@ static void count_done(struct run_moment *at) {
         at->steps_done = at->answers - (run->info.counting == RUN_ENGINE);
 }
 
+// The mean of `count` steps from one time to another, rounded.
+static int64_t mean_ns(int64_t from_ns, int64_t to_ns, int count) {
+    return count > 0 ? (to_ns - from_ns + count / 2) / count : -1;
+}
+
+static void time_done(struct run_moment *at) {
+    int64_t event_ns = run_event_ns(at->run, at->passes_done);
+    at->prefill_ns = at->prefill_done ? run_prefill_ns(at->run) : -1;
+    at->ttft_ns = at->answers > 0 ? run_ttft_ns(at->run) : -1;
+    at->tpot_ns = mean_ns(at->ttft_ns, event_ns, at->answers - 1);
+    at->step_ns = mean_ns(at->prefill_ns, event_ns, at->steps_done);
+}
+
 struct run_moment run_moment_at(const struct run *run, int64_t t_ns) {
     int64_t end_ns = run_end_ns(run);
     struct run_moment at = {
@@ -43,6 +56,7 @@ struct run_moment run_moment_at(const struct run *run, int64_t t_ns) {
     at.marks = run_marks_at(run, at.t_ns);
     at.passes_done = at.marks / run_stages(run);
     count_done(&at);
+    time_done(&at);
     at.running = running_pass(&at);
     at.pending = pending_pass(&at);
     at.passes_begun = at.passes_done + (at.running >= 0);

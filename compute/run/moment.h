@@ -1,5 +1,5 @@
 // Where in a run a moment lies: run_moment_at works it out once, and everything that
-// shows the run at that moment reads it from there. Pure, one binary search.
+// shows the run at that moment reads it from there. Pure, two binary searches.
 //
 // Which pass does a moment belong to? There are three answers. They agree inside a pass
 // and differ between passes, because nothing promises that another pass will follow:
@@ -41,10 +41,13 @@ struct run_moment {
     int running;       // index of a pass, -1 = none; see above
     int pending;       // the same
     int current;       // the same
-    int answers;       // answer tokens measured out
+    int answers;       // answer tokens that are out
     int cache_entries; // complete KV cache entries; see below
     bool prefill_done; // the whole prompt has gone through
     bool at_end;       // the run is closed, and t_ns is its end or later
+    // As run.h defines them, of what is out by the moment; -1 = not known yet.
+    int64_t prefill_ns, ttft_ns, tpot_ns;
+    int64_t step_ns; // mean of the decode steps done, gaps included
 };
 
 // A cache entry is complete with the output mark of its pass. After prefill there are as

@@ -166,10 +166,6 @@ static bool is_in_pass(const struct run *run) {
     return run->mark_count < run->pass_count * run_stages(run);
 }
 
-static int64_t earliest_ns(const struct run *run) {
-    return run->mark_count > 0 ? run->mark_end_ns[run->mark_count - 1] : 0;
-}
-
 static bool check_time(const char *what, int64_t value_ns, int64_t least_ns, struct why *why) {
     if (value_ns >= least_ns && value_ns <= RUN_MAX_NS)
         return true;
@@ -287,7 +283,7 @@ bool run_begin_pass(struct run *run, const struct run_pass *pass, struct why *wh
     if (run->pass_count >= run->pass_capacity)
         return why_set(why, "run: no room for more than %d passes", run->pass_capacity);
     if (!check_pass(run, run->pass_count, pass, why) ||
-        !check_time("a pass starts", pass->start_ns, earliest_ns(run), why))
+        !check_time("a pass starts", pass->start_ns, run_end_ns(run), why))
         return false;
     run->passes[run->pass_count++] = *pass;
     return true;
@@ -303,7 +299,7 @@ bool run_add_mark(struct run *run, int64_t end_ns, struct why *why) {
     if (stage == run_stages(run) - 1 && pass->yields >= run->answer_count)
         return why_set(why, "run: the output mark of pass %d comes before its answer token",
                        run->pass_count - 1);
-    if (!check_time("a stage ends", end_ns, stage == 0 ? pass->start_ns : earliest_ns(run), why))
+    if (!check_time("a stage ends", end_ns, stage == 0 ? pass->start_ns : run_end_ns(run), why))
         return false;
     run->mark_end_ns[run->mark_count++] = end_ns;
     return true;
@@ -584,9 +580,7 @@ int64_t run_decode_ns(const struct run *run) {
 
 int64_t run_tpot_ns(const struct run *run) {
     int64_t gaps = run_answers_seen(run) - 1;
-    if (gaps < 1)
-        return -1;
-    return (run_e2e_ns(run) - run_ttft_ns(run) + gaps / 2) / gaps;
+    return gaps < 1 ? -1 : (run_e2e_ns(run) - run_ttft_ns(run) + gaps / 2) / gaps;
 }
 
 int run_events(const struct run *run) {

@@ -1,19 +1,12 @@
 // Every word and number of the stage: captions, stamps, clock labels, read-outs. The origin
 // stamp says where the numbers come from; what is not known yet is an em dash, never 0.
-#include "compute/run/words.h"
 #include "app/picture/scene/parts.h"
+
 #include "compute/base/num.h"
+#include "compute/run/words.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static int64_t prefill_end_ns(const struct run_moment *now) {
-    return now->prefill_done ? run_prefill_ns(now->run) : -1;
-}
-
-static int64_t last_answer_ns(const struct run_moment *now) {
-    return now->answers > 0 ? run_answer_ns(now->run, now->answers - 1) : -1;
-}
 
 static void put_clock_labels(struct view *view, const struct run_moment *now,
                              const struct scene_options *options) {
@@ -25,21 +18,16 @@ static void put_clock_labels(struct view *view, const struct run_moment *now,
         snprintf(view->guess_label, sizeof view->guess_label, "your guess: %s, decode %s",
                  run_time(info, options->guess_ns).text,
                  figure_percent(percent_of_ppm(options->guess_decode_ppm)).text);
-    int64_t prefill_ns = prefill_end_ns(now);
-    if (prefill_ns >= 0) {
+    if (now->prefill_done)
         snprintf(view->prefill_label, sizeof view->prefill_label, "prefill %s",
-                 run_time(info, prefill_ns).text);
-    } else if (now->t_ns > 0) {
+                 run_time(info, now->prefill_ns).text);
+    else if (now->t_ns > 0)
         snprintf(view->prefill_label, sizeof view->prefill_label, "prefill");
-    }
-    int steps = now->steps_done;
-    if (steps > 0) {
-        int64_t steps_ns = run_pass_end_ns(now->run, now->passes_done - 1) - prefill_ns;
+    if (now->steps_done > 0)
         snprintf(view->decode_label, sizeof view->decode_label, "decode, %s a step",
-                 run_time(info, (steps_ns + steps / 2) / steps).text);
-    } else if (view->decode_label_ppm >= 0) {
+                 run_time(info, now->step_ns).text);
+    else if (view->decode_label_ppm >= 0)
         snprintf(view->decode_label, sizeof view->decode_label, "decode");
-    }
 }
 
 static void put_prefill_caption(struct view *view, const struct run_moment *now) {
@@ -192,8 +180,7 @@ static struct view_readout readout(const char *label, const char *formula, enum 
 
 static void put_times(struct view *view, const struct run_moment *now,
                       const struct scene_options *options) {
-    const struct run *run = now->run;
-    const struct run_info *info = &run->info;
+    const struct run_info *info = &now->run->info;
     struct view_readout time = readout("TIME", "time since the request", TONE_INK);
     if (options->scale_ns > 0)
         snprintf(time.value, sizeof time.value, "%s",
@@ -202,20 +189,14 @@ static void put_times(struct view *view, const struct run_moment *now,
 
     struct view_readout ttft =
         readout("TTFT", "time to first token: from the request to answer token 1", TONE_PREFILL);
-    if (now->answers > 0)
-        snprintf(ttft.value, sizeof ttft.value, "%s", run_time(info, run_ttft_ns(run)).text);
+    snprintf(ttft.value, sizeof ttft.value, "%s", run_time(info, now->ttft_ns).text);
     view_add_readout(view, &ttft);
 
     struct view_readout tpot = readout("TPOT",
                                        "time per output token: (time of token N " SIGN_MINUS
                                        " TTFT) / (N " SIGN_MINUS " 1)",
                                        TONE_DECODE);
-    if (now->answers > 1) {
-        int gaps = now->answers - 1;
-        int64_t gaps_ns = last_answer_ns(now) - run_ttft_ns(run);
-        snprintf(tpot.value, sizeof tpot.value, "%s",
-                 run_time(info, (gaps_ns + gaps / 2) / gaps).text);
-    }
+    snprintf(tpot.value, sizeof tpot.value, "%s", run_time(info, now->tpot_ns).text);
     view_add_readout(view, &tpot);
 }
 
@@ -238,11 +219,10 @@ static void put_cache(struct view *view, const struct run_moment *now) {
 static void put_shares(struct view *view, const struct run_moment *now) {
     struct view_readout share =
         readout("DECODE SHARE", "decode time so far / time so far", TONE_DECODE);
-    int64_t prefill_ns = prefill_end_ns(now);
-    if (prefill_ns >= 0 && now->shown_ns > 0)
+    int64_t decode_ns = now->shown_ns - now->prefill_ns;
+    if (now->prefill_done && now->shown_ns > 0)
         snprintf(share.value, sizeof share.value, "%s",
-                 figure_percent(100 * (double)(now->shown_ns - prefill_ns) / (double)now->shown_ns)
-                     .text);
+                 figure_percent(100 * (double)decode_ns / (double)now->shown_ns).text);
     view_add_readout(view, &share);
 
     struct view_readout total =

@@ -112,6 +112,7 @@ static struct run_moment walk(const struct run *run, int64_t t_ns) {
     int64_t end_ns = run->mark_count ? run->mark_end_ns[run->mark_count - 1] : 0, event_ns = 0;
     bool is_open = run->state == RUN_OPEN;
     struct run_moment at = {.run = run, .running = -1, .pending = -1, .current = -1};
+    at.prefill_ns = at.ttft_ns = at.tpot_ns = at.step_ns = -1;
     at.t_ns = is_open && t_ns > end_ns ? end_ns : t_ns;
     at.shown_ns = t_ns < 0 ? 0 : t_ns > end_ns ? end_ns : t_ns;
     at.at_end = !is_open && t_ns >= end_ns;
@@ -133,10 +134,18 @@ static struct run_moment walk(const struct run *run, int64_t t_ns) {
         at.passes_done++;
         at.steps_done += pass->phase == RUN_DECODE;
         at.answers += pass->yields >= 0;
-        columns += pass->phase == RUN_PREFILL ? pass->column_count : 0;
+        if (pass->phase == RUN_PREFILL &&
+            (columns += pass->column_count) == run->info.prompt_tokens)
+            at.prefill_ns = event_ns;
+        if (pass->yields == 0)
+            at.ttft_ns = event_ns;
         at.cache_entries += pass->column_count;
     }
-    at.prefill_done = columns == run->info.prompt_tokens;
+    at.prefill_done = at.prefill_ns >= 0;
+    if (at.steps_done > 0)
+        at.step_ns = (event_ns - at.prefill_ns + at.steps_done / 2) / at.steps_done;
+    if (at.answers > 1)
+        at.tpot_ns = (event_ns - at.ttft_ns + (at.answers - 1) / 2) / (at.answers - 1);
     at.cache_entries = run->info.recomputes ? 0 : at.cache_entries;
     at.current = at.pending;
     if (at.pending < 0 || (at.at_end && at.passes_done > 0))
@@ -156,6 +165,10 @@ static void check_equal(const struct run_moment *a, const struct run_moment *b) 
     assert_int_equal(a->answers, b->answers);
     assert_int_equal(a->cache_entries, b->cache_entries);
     assert_int_equal(a->prefill_done, b->prefill_done);
+    assert_int_equal(a->prefill_ns, b->prefill_ns);
+    assert_int_equal(a->ttft_ns, b->ttft_ns);
+    assert_int_equal(a->tpot_ns, b->tpot_ns);
+    assert_int_equal(a->step_ns, b->step_ns);
 }
 
 typedef void check_fn(const struct run *run, int64_t t_ns);
@@ -178,6 +191,8 @@ static void check_walk(const struct run *run, int64_t t_ns) {
     assert_ptr_equal(at.run, run);
     assert_int_equal(at.current, expected.current);
     assert_int_equal(at.at_end, expected.at_end);
+    if (at.passes_done == run_events(run) - 1) // all there is by run.h's own definitions
+        assert_int_equal(at.tpot_ns, run_tpot_ns(run));
     assert_int_equal(at.answers, run_answers_at(run, at.t_ns));
 }
 
