@@ -43,6 +43,22 @@ static struct lesson *load_bytes(const char *text, size_t bytes, struct why *why
     return lesson;
 }
 
+static void a_file_with_a_word_of_earlier_times_still_opens(void **state) {
+    (void)state;
+    struct why why = {0};
+    char *text = small_lesson(), *older = NULL;
+    char *at = strstr(text, "\"heading.what\":");
+    assert_non_null(at);
+    assert_true(
+        asprintf(&older, "%.*s\"split.question\": \"How?\", %s", (int)(at - text), text, at) > 0);
+    struct lesson *lesson = load_bytes(older, strlen(older), &why);
+    if (!lesson)
+        fail_msg("%s", why.text);
+    lesson_destroy(lesson);
+    free(older);
+    free(text);
+}
+
 static void the_small_lesson_loads(void **state) {
     (void)state;
     struct why why = {0};
@@ -510,6 +526,7 @@ static void a_text_cut_to_any_size_is_whole_utf8_with_closed_marks(void **state)
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_small_lesson_loads),
+        cmocka_unit_test(a_file_with_a_word_of_earlier_times_still_opens),
         cmocka_unit_test(every_mistake_is_refused_with_the_path_to_it),
         cmocka_unit_test(a_step_that_is_there_twice_is_refused_at_the_second),
         cmocka_unit_test(too_many_are_refused),
