@@ -1,7 +1,6 @@
 // See describe.h. Token texts pass utf8_printable on their way to a terminal, so
 // that no model can move its cursor.
 #include "app/command/describe.h"
-#include "compute/base/why.h"
 
 #include "app/command/footage.h"
 #include "app/lesson/load/load.h"
@@ -9,6 +8,7 @@
 #include "app/runs/source.h"
 #include "compute/base/progress.h"
 #include "compute/base/utf8.h"
+#include "compute/base/why.h"
 #include "compute/run/moment.h"
 #include "compute/run/words.h"
 

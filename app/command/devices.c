@@ -1,10 +1,10 @@
 // See devices.h. One line per device. A device that cannot be used gets its reason on the
 // same line, so that nobody has to guess why it is missing.
 #include "app/command/devices.h"
-#include "compute/base/why.h"
 
 #include "app/options/options.h"
 #include "compute/backend/load.h"
+#include "compute/base/why.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 // See inspect.h. Lists only: gguf.c checks the file and makes its texts printable. Long lists
 // are cut and end with the number of lines left out.
 #include "app/command/inspect.h"
-#include "compute/base/why.h"
 
 #include "compute/base/figures.h"
 #include "compute/base/utf8.h"
+#include "compute/base/why.h"
 #include "compute/model/model.h"
 #include "compute/model/tokenizer.h"
 

@@ -1,10 +1,10 @@
 // See version.h. Library versions are asked for at run time: those are the ones that draw
 // and encode.
 #include "app/command/version.h"
-#include "compute/base/why.h"
 
 #include "app/options/options.h"
 #include "compute/backend/load.h"
+#include "compute/base/why.h"
 #include "render/film/sink.h"
 
 #include <SDL.h>

@@ -9,7 +9,7 @@
 
 enum { SWEEP_REPEATS = 5, UNCACHED_REPEATS = 3 };
 #define UNCACHED_BUDGET_NS INT64_C(3000000000)
-#define FLOORS_BUDGET_NS INT64_C(200000000)
+#define ROOFLINE_BUDGET_NS INT64_C(200000000)
 
 void labwork_clear(struct labwork *work) {
     run_destroy(work->uncached);
@@ -68,16 +68,21 @@ static int longest_prompt(const struct source *source) {
     return room < 1024 ? room : 1024;
 }
 
-// Starts the same answer again: for the device's rates, or without a KV cache.
-static bool start_answer(struct source *source, const struct run_request *request, unsigned bit,
-                         struct why *why) {
+// Starts one job: the sweep, or the same answer again, for the device's rates or without a
+// KV cache.
+static bool start(struct labwork *work, struct source *source, const struct run_request *request,
+                  unsigned bit) {
+    if (bit == LABWORK_SWEEP) {
+        work->longest = longest_prompt(source);
+        return source_start_sweep(source, work->longest, SWEEP_REPEATS, &work->trouble);
+    }
     bool is_roofline = bit == LABWORK_ROOFLINE;
     struct engine_request wanted =
         source_request(source, request, is_roofline ? MEASURE_MIN_REPEATS : UNCACHED_REPEATS);
-    wanted.budget_ns = is_roofline ? FLOORS_BUDGET_NS : UNCACHED_BUDGET_NS;
+    wanted.budget_ns = is_roofline ? ROOFLINE_BUDGET_NS : UNCACHED_BUDGET_NS;
     wanted.wants_roofline = is_roofline;
     wanted.without_cache = !is_roofline;
-    return engine_start(source->engine, &wanted, why);
+    return engine_start(source->engine, &wanted, &work->trouble);
 }
 
 static unsigned missing(const struct labwork *work) {
@@ -95,12 +100,7 @@ void labwork_start(struct labwork *work, struct source *source, const struct run
     for (size_t i = 0; i < sizeof order / sizeof order[0] && !work->doing; i++) {
         if (!(wants & order[i]))
             continue;
-        if (order[i] == LABWORK_SWEEP)
-            work->longest = longest_prompt(source);
-        bool ok = order[i] == LABWORK_SWEEP
-                      ? source_start_sweep(source, work->longest, SWEEP_REPEATS, &work->trouble)
-                      : start_answer(source, request, order[i], &work->trouble);
-        if (ok)
+        if (start(work, source, request, order[i]))
             work->doing = order[i];
         else
             work->given_up |= order[i];

@@ -1,10 +1,10 @@
 // See desk.h.
 #include "app/window/desk.h"
-#include "compute/base/why.h"
 
 #include "app/picture/scene/scene.h"
 #include "app/runs/prompt.h"
 #include "compute/base/figures.h"
+#include "compute/base/why.h"
 
 #include <stdio.h>
 #include <string.h>

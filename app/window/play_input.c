@@ -1,9 +1,9 @@
 // Applies keys and mouse to the stage's state, and carries out the requests that result: a
 // still, a measurement, the prompt's editor.
 #include "app/window/player.h"
-#include "compute/base/why.h"
 
 #include "app/window/hud.h"
+#include "compute/base/why.h"
 #include "render/pixel/surface.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // Chooses the run on the screen and its place, and asks the session for measurements.
 #include "app/window/player.h"
+
 #include "compute/base/why.h"
 
 static void follow_live(struct player *player, int64_t wall_ns, bool has_begun) {

@@ -200,9 +200,8 @@ bool shape_refuse(const struct model *model, size_t needed_bytes, size_t free_by
         if (other_bytes < free_bytes && bytes <= free_bytes - other_bytes)
             fitting = presets[i].name;
     }
-    why_set(why, "%s with %s weights needs %.2f GB of memory and %.2f GB are free: %s%s",
-            model->name, gguf_tensor_type_name(type), (double)needed_bytes / 1e9,
-            (double)free_bytes / 1e9, fitting ? "take " : "no shape of this program fits",
-            fitting ? fitting : "");
-    return false;
+    return why_set(why, "%s with %s weights needs %.2f GB of memory and %.2f GB are free: %s%s",
+                   model->name, gguf_tensor_type_name(type), (double)needed_bytes / 1e9,
+                   (double)free_bytes / 1e9, fitting ? "take " : "no shape of this program fits",
+                   fitting ? fitting : "");
 }

@@ -6,13 +6,13 @@
 // the other. Encoding flat graphics keeps one core busy, whatever thread count the
 // encoder has, so this is what lets drawing run beside it.
 #include "render/film/film.h"
-#include "compute/base/why.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "compute/base/why.h"
 #include "render/film/color.h"
 #include "render/film/muxer.h"
 #include "render/film/sink.h"

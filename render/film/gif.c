@@ -4,7 +4,6 @@
 // they take. One entry of the palette is transparent: the encoder marks pixels with it
 // that stay as they were.
 #include "render/film/gif.h"
-#include "compute/base/why.h"
 
 #include <errno.h>
 #include <libavfilter/avfilter.h>
@@ -15,6 +14,7 @@
 #include <stdio.h>
 
 #include "compute/base/partfile.h"
+#include "compute/base/why.h"
 #include "render/film/film.h"
 #include "render/film/muxer.h"
 

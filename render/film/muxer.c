@@ -1,7 +1,6 @@
 // See muxer.h. The callbacks give libavformat a file to write and seek in; the
 // first error of the file is kept, since not every muxer passes it on.
 #include "render/film/muxer.h"
-#include "compute/base/why.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "compute/base/partfile.h"
+#include "compute/base/why.h"
 #include "render/film/sink.h"
 
 enum { BUFFER_BYTES = 1 << 16 };

@@ -2,6 +2,7 @@
 // the promises that hold for every output: frames in order, one reason after a
 // failure, exactly one close. Writes no file itself.
 #include "render/film/sink.h"
+
 #include "compute/base/why.h"
 
 #include <inttypes.h>

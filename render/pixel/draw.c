@@ -2,9 +2,9 @@
 // pixels, clipped here against the clip rectangle and the target before anything
 // is drawn, so that no coordinate is ever out of range.
 #include "render/pixel/draw.h"
-#include "compute/base/why.h"
 
 #include "compute/base/num.h"
+#include "compute/base/why.h"
 #include "render/pixel/masks.h"
 #include "render/pixel/sprite.h"
 #include "render/pixel/stroke.h"
@@ -32,8 +32,7 @@ bool draw_create(struct draw **out, struct text *text, struct why *why) {
     }
     draw_destroy(draw);
     *out = NULL;
-    why_set(why, "out of memory for the drawing caches");
-    return false;
+    return why_set(why, "out of memory for the drawing caches");
 }
 
 void draw_destroy(struct draw *draw) {

@@ -2,9 +2,9 @@
 // character is asked of the files already found for others, then of fontconfig, and
 // the answer is kept, "none" as well: a vocabulary repeats its characters.
 #include "render/pixel/fonts.h"
-#include "compute/base/why.h"
 
 #include "compute/base/utf8.h"
+#include "compute/base/why.h"
 
 #include <fontconfig/fontconfig.h>
 #include <stdio.h>
@@ -159,11 +159,9 @@ static bool find_chains(struct fonts *fonts, struct why *why) {
     bool has_dejavu = plain >= 0;
     if (!has_dejavu)
         plain = find_file(fonts, &(struct want){NULL, FC_WEIGHT_REGULAR});
-    if (plain < 0) {
-        why_set(why, "no font with Latin letters was found; install one, for example with: "
-                     "apt-get install fonts-dejavu-core fonts-inter");
-        return false;
-    }
+    if (plain < 0)
+        return why_set(why, "no font with Latin letters was found; install one, for example with: "
+                            "apt-get install fonts-dejavu-core fonts-inter");
     bool has_inter = true;
     for (int face = 0; face < FACE_COUNT; face++) {
         int file = find_file(fonts, &wants[face]);
@@ -187,10 +185,8 @@ static bool find_chains(struct fonts *fonts, struct why *why) {
 
 bool fonts_create(struct fonts **out, struct why *why) {
     struct fonts *fonts = *out = calloc(1, sizeof *fonts);
-    if (!fonts) {
-        why_set(why, "out of memory for the fonts");
-        return false;
-    }
+    if (!fonts)
+        return why_set(why, "out of memory for the fonts");
     bool ok = TTF_Init() == 0;
     fonts->has_ttf = ok;
     if (!ok)

@@ -2,7 +2,6 @@
 // be jumped out of, and it owns nothing but what its caller can free: the jump
 // buffer, the text of the error and the encoder live in struct encoder.
 #include "render/pixel/png.h"
-#include "compute/base/why.h"
 
 #include <errno.h>
 #include <libpng16/png.h> // <png.h> would find the header next to this file
@@ -11,6 +10,7 @@
 #include <string.h>
 
 #include "compute/base/partfile.h"
+#include "compute/base/why.h"
 
 enum { PNG_MAX_PX = 32767 };
 
@@ -86,11 +86,9 @@ static bool write_picture(const struct partfile *part, const struct picture *pic
 bool png_write(const char *path, const uint8_t *bgra, int pitch_bytes, int width_px, int height_px,
                bool overwrite, struct why *why) {
     if (width_px < 1 || height_px < 1 || width_px > PNG_MAX_PX || height_px > PNG_MAX_PX ||
-        pitch_bytes / 4 < width_px) {
-        why_set(why, "a picture of %d x %d px can't be a PNG; use 1 to %d px a side", width_px,
-                height_px, PNG_MAX_PX);
-        return false;
-    }
+        pitch_bytes / 4 < width_px)
+        return why_set(why, "a picture of %d x %d px can't be a PNG; use 1 to %d px a side",
+                       width_px, height_px, PNG_MAX_PX);
     struct partfile part;
     if (!partfile_check_target(path, overwrite, why) ||
         !partfile_create(&part, path, (struct partfile_name){"part", ".png"}, why))

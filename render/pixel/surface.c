@@ -1,8 +1,8 @@
 // See surface.h. Nothing but memory: the pixels begin opaque and stay so under fills
 // and masks, so the alpha byte can be promised.
 #include "render/pixel/surface.h"
-#include "compute/base/why.h"
 
+#include "compute/base/why.h"
 #include "render/pixel/draw.h"
 #include "render/pixel/png.h"
 
@@ -20,16 +20,12 @@ struct surface {
 static bool make_pixels(struct pixels *out, int width_px, int height_px, struct why *why) {
     *out = (struct pixels){NULL, width_px, height_px, width_px};
     if (width_px < SURFACE_MIN_PX || height_px < SURFACE_MIN_PX || width_px > SURFACE_MAX_PX ||
-        height_px > SURFACE_MAX_PX) {
-        why_set(why, "a picture of %d x %d px is out of range; use %d to %d px a side", width_px,
-                height_px, SURFACE_MIN_PX, SURFACE_MAX_PX);
-        return false;
-    }
+        height_px > SURFACE_MAX_PX)
+        return why_set(why, "a picture of %d x %d px is out of range; use %d to %d px a side",
+                       width_px, height_px, SURFACE_MIN_PX, SURFACE_MAX_PX);
     out->words = malloc(sizeof(uint32_t) * (size_t)width_px * (size_t)height_px);
-    if (!out->words) {
-        why_set(why, "out of memory for a picture of %d x %d px", width_px, height_px);
-        return false;
-    }
+    if (!out->words)
+        return why_set(why, "out of memory for a picture of %d x %d px", width_px, height_px);
     pixels_fill(out, (struct rect){0, 0, width_px, height_px}, 0x000000FF);
     return true;
 }
@@ -38,10 +34,8 @@ bool surface_create(struct surface **out, int width_px, int height_px, struct te
                     struct why *why) {
     *out = NULL;
     struct surface *surface = calloc(1, sizeof *surface);
-    if (!surface) {
-        why_set(why, "out of memory for a picture");
-        return false;
-    }
+    if (!surface)
+        return why_set(why, "out of memory for a picture");
     if (make_pixels(&surface->pixels, width_px, height_px, why) &&
         draw_create(&surface->draw, text, why)) {
         *out = surface;

@@ -2,10 +2,10 @@
 // shaped as a whole by SDL_ttf. Measuring adds the runs' widths; rasterising draws
 // them into one buffer around a common baseline and crops it to the ink.
 #include "render/pixel/text.h"
-#include "compute/base/why.h"
 
 #include "compute/base/num.h"
 #include "compute/base/utf8.h"
+#include "compute/base/why.h"
 #include "render/pixel/cluster.h"
 #include "render/pixel/fonts.h"
 
@@ -58,10 +58,8 @@ struct canvas {
 
 bool text_create(struct text **out, struct why *why) {
     struct text *text = *out = calloc(1, sizeof *text);
-    if (!text) {
-        why_set(why, "out of memory for the texts");
-        return false;
-    }
+    if (!text)
+        return why_set(why, "out of memory for the texts");
     if (fonts_create(&text->fonts, why))
         return true;
     text_destroy(text);

@@ -2,9 +2,9 @@
 // the screen whole: on X11 from memory that it shares with the server, on Wayland as one
 // texture.
 #include "render/pixel/window.h"
-#include "compute/base/why.h"
 
 #include "compute/base/num.h"
+#include "compute/base/why.h"
 #include "render/pixel/draw.h"
 
 #include <SDL.h>
@@ -40,11 +40,10 @@ static bool has_wayland_socket(void) {
 }
 
 static bool no_display(struct why *why, const char *reason) {
-    why_set(why,
-            "no display: %.120s; start it in a desktop session, or make a film without one: "
-            "tokendrip record OUT.mp4",
-            reason);
-    return false;
+    return why_set(why,
+                   "no display: %.120s; start it in a desktop session, or make a film without one: "
+                   "tokendrip record OUT.mp4",
+                   reason);
 }
 
 // Without a display SDL falls back to drivers that show nothing, or takes over a
@@ -68,11 +67,9 @@ static void set_hints(void) {
 static bool start_video(struct window *window, struct why *why) {
     SDL_version version;
     SDL_GetVersion(&version);
-    if (SDL_VERSIONNUM(version.major, version.minor, version.patch) < SDL_VERSIONNUM(2, 26, 0)) {
-        why_set(why, "SDL %d.%d.%d is too old, 2.26 or newer is needed", version.major,
-                version.minor, version.patch);
-        return false;
-    }
+    if (SDL_VERSIONNUM(version.major, version.minor, version.patch) < SDL_VERSIONNUM(2, 26, 0))
+        return why_set(why, "SDL %d.%d.%d is too old, 2.26 or newer is needed", version.major,
+                       version.minor, version.patch);
     const char *asked = SDL_GetHint(SDL_HINT_VIDEODRIVER);
     bool is_asked = asked && *asked, is_blind_asked = is_asked && is_blind(asked);
     bool has_x11 = is_set("DISPLAY");
@@ -116,11 +113,9 @@ static int centered(int index) {
 
 static bool create_window(struct window *window, const struct window_opts *opts, struct why *why) {
     int displays = SDL_GetNumVideoDisplays();
-    if (opts->display < 0 || opts->display > displays) {
-        why_set(why, "there is no display %d; displays are numbered 1 to %d", opts->display,
-                displays);
-        return false;
-    }
+    if (opts->display < 0 || opts->display > displays)
+        return why_set(why, "there is no display %d; displays are numbered 1 to %d", opts->display,
+                       displays);
     int index = opts->display > 0 ? opts->display - 1 : 0;
     int place = opts->display > 0 ? centered(index) : (int)SDL_WINDOWPOS_UNDEFINED;
     int width = opts->width > 0 ? opts->width : DEFAULT_WIDTH;
@@ -132,10 +127,8 @@ static bool create_window(struct window *window, const struct window_opts *opts,
     }
     window->window = SDL_CreateWindow(opts->title ? opts->title : "tokendrip", place, place, width,
                                       height, SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI);
-    if (!window->window) {
-        why_set(why, "can't open a window: %.180s", SDL_GetError());
-        return false;
-    }
+    if (!window->window)
+        return why_set(why, "can't open a window: %.180s", SDL_GetError());
     SDL_SetWindowMinimumSize(window->window, WINDOW_MIN_WIDTH_PX, WINDOW_MIN_HEIGHT_PX);
     return true;
 }
@@ -152,8 +145,7 @@ static bool check_surface(struct window *window, struct why *why) {
     SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, NULL);
     if (SDL_GetWindowSurface(window->window))
         return true;
-    why_set(why, "can't draw in the window: %.200s", SDL_GetError());
-    return false;
+    return why_set(why, "can't draw in the window: %.200s", SDL_GetError());
 }
 
 bool window_has_display(struct why *why) {
@@ -167,10 +159,8 @@ bool window_has_display(struct why *why) {
 bool window_open(struct window **out, const struct window_opts *opts, struct text *text,
                  struct why *why) {
     struct window *window = *out = calloc(1, sizeof *window);
-    if (!window) {
-        why_set(why, "out of memory for the window");
-        return false;
-    }
+    if (!window)
+        return why_set(why, "out of memory for the window");
     if (start_video(window, why) && create_window(window, opts, why) &&
         check_surface(window, why) && draw_create(&window->draw, text, why)) {
         if (opts->fullscreen)

@@ -6,8 +6,9 @@
 
 #include <cmocka.h>
 
-#include "compute/base/why.h"
 #include "tests/render/render_fixture.h"
+
+#include "compute/base/why.h"
 
 #include <stdio.h>
 

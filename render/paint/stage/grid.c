@@ -239,28 +239,33 @@ static int light_ppm(const struct view_pass *pass) {
     return (int)(light * (VIEW_PPM - clamp_ppm(pass->calm_ppm)) / VIEW_PPM);
 }
 
-// The cells a decode step reads now: brighter, and outlined.
-static void paint_reading(const struct grid *g) {
+// The cells that a decode step reads now; false = none.
+static bool find_read_cells(const struct grid *g, struct cells *out) {
     const struct view_pass *pass = &g->view->pass;
     if (!is_in_layer(g) || pass->is_prefill || pass->is_charged)
+        return false;
+    *out = pass_cells(g);
+    out->to = out->from;
+    out->from = 0;
+    return true;
+}
+
+// Brighter, and outlined.
+static void paint_reading(const struct grid *g) {
+    struct cells cells;
+    if (!find_read_cells(g, &cells))
         return;
-    struct cells cells = pass_cells(g);
-    cells.to = cells.from;
-    cells.from = 0;
-    int light = light_ppm(pass);
+    int light = light_ppm(&g->view->pass);
     int alpha = paint_between(g->paint->theme->saved_alpha, 242, light);
     fill_accent(g, cells, cells.layer + 1, alpha);
 }
 
 static void paint_reading_rings(const struct grid *g) {
-    const struct view_pass *pass = &g->view->pass;
-    if (!is_in_layer(g) || pass->is_prefill || pass->is_charged)
+    struct cells cells;
+    if (!find_read_cells(g, &cells))
         return;
-    struct cells cells = pass_cells(g);
-    cells.to = cells.from;
-    cells.from = 0;
     rgba color = paint_color(g->paint, COLOR_READ);
-    ring_parts(g, cells, g->layout->stroke_px, theme_fade(color, light_ppm(pass)));
+    ring_parts(g, cells, g->layout->stroke_px, theme_fade(color, light_ppm(&g->view->pass)));
 }
 
 // The layer that the pass is in: filled as far as it has come, over an empty bed.

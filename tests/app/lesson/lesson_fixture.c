@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "compute/base/why.h"
 #include "tests/app/lesson/lesson_fixture.h"
 
+#include "compute/base/why.h"
 #include "compute/file/schedule.h"
 
 #include <stdio.h>

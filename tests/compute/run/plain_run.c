@@ -6,8 +6,9 @@
 
 #include <cmocka.h>
 
-#include "compute/base/why.h"
 #include "tests/compute/run/plain_run.h"
+
+#include "compute/base/why.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
 // in the order that run.h asks for, so that a generated run is also a test of
 // them. Nothing is retried: each draw is used.
 #include "tests/compute/run/random_run.h"
+
 #include "compute/base/why.h"
 
 #include <stdio.h>
