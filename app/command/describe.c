@@ -53,7 +53,7 @@ static struct figure pass_time(const struct run *run, int pass) {
     return run_time(&run->info, run_pass_end_ns(run, pass) - run->passes[pass].start_ns);
 }
 
-// Decode steps up to and with pass `pass`.
+// The number of decode steps up to and including pass `pass`.
 static int step_number(const struct run *run, int pass) {
     int steps = 0;
     for (int i = 0; i <= pass; i++)
@@ -141,7 +141,7 @@ static void print_cache(FILE *out, const struct run *run, int entries) {
     fprintf(out, ", %s\n", figure_bytes(entry_bytes * entries).text);
 }
 
-// The line of the chapter that follows the run. False: no lesson, or no such chapter.
+// Fills the page of the chapter that follows the run. False: it has no summary to print.
 static bool find_summary(struct lesson_page *page, const struct lesson *lesson,
                          const struct run *run, int event) {
     if (!lesson)
@@ -179,19 +179,18 @@ void describe_block(FILE *out, const struct lesson *lesson, const struct run *ru
         print_prompt(out, run);
     struct run_moment now = run_moment_at(run, run_event_ns(run, event));
     print_cache(out, run, now.cache_entries);
-    int answers = now.answers;
-    char *answer = join_answer(run, answers);
-    if (answers == 0)
+    char *answer = join_answer(run, now.answers);
+    if (now.answers == 0)
         fprintf(out, "   Answer: nothing yet\n");
     else
         fprintf(out, "   Answer: %s (%s)\n", answer ? answer : "",
-                figure_counted(answers, 0, "token").text);
+                figure_counted(now.answers, 0, "token").text);
     free(answer);
 }
 
 // --- The whole ---
 
-// The stamp of the picture, so that both say the same.
+// Prints the words of origin that the picture shows, so that both say the same.
 static void print_origin(FILE *out, const struct run *run) {
     struct view *view = malloc(sizeof *view);
     if (!view)
@@ -242,7 +241,7 @@ int describe_command(const struct options *options, struct why *why) {
     struct lesson *lesson = NULL;
     bool is_needed;
     if (!footage_lesson(&lesson, &is_needed, options, why) && is_needed)
-        return EXIT_FAILED; // without the program's own lesson the walk is still whole
+        return EXIT_FAILED; // the program's own lesson may be missing: the walk needs none
     why->text[0] = '\0';
     struct progress progress = progress_start(options->is_quiet);
     bool ok = source_run(&run, NULL, &options->request, &progress, why);

@@ -1,6 +1,6 @@
-// A run as text, one block per event: what a still shows, for people who read or listen, and
-// for tests. Times, counts and the words of origin are those on screen. With a lesson, its
-// own line about each event is added, in its language; a NULL lesson leaves that out.
+// A run as text, one block per event. It says what a still shows, for people who read or
+// listen, and for tests, with the same times, counts and words of origin. A lesson adds its
+// own line about each event, in its language; a NULL lesson adds none.
 #ifndef APP_COMMAND_DESCRIBE_H
 #define APP_COMMAND_DESCRIBE_H
 

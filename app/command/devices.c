@@ -9,28 +9,21 @@
 #include <stdio.h>
 #include <string.h>
 
-static void print_device(const char *name, const char *line) {
-    printf("%-6s %s\n", name, line);
-}
-
-// A card a line, as the plugin writes them.
-static void print_cards(char *lines) {
+// A backend writes one line per device.
+static void print_devices(const struct backend *backend) {
+    char lines[4096] = "";
+    backend->describe(lines, sizeof lines);
     for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n"))
-        print_device("cuda", line);
+        printf("%-6s %s\n", backend->name, line);
 }
 
 int devices_command(void) {
-    char lines[4096] = "", refusal[300];
     struct why why = {0};
-    backend_cpu.describe(lines, sizeof lines);
-    print_device(backend_cpu.name, lines);
     const struct backend *cuda = backend_load_cuda(&why);
-    if (cuda) {
-        cuda->describe(lines, sizeof lines);
-        print_cards(lines);
-    } else {
-        snprintf(refusal, sizeof refusal, "cannot be used: %s", why.text);
-        print_device("cuda", refusal);
-    }
+    print_devices(&backend_cpu);
+    if (cuda)
+        print_devices(cuda);
+    else
+        printf("%-6s cannot be used: %s\n", "cuda", why.text);
     return EXIT_OK;
 }

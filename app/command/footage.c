@@ -2,6 +2,7 @@
 #include "app/command/footage.h"
 
 #include "app/lesson/load/load.h"
+#include "compute/base/num.h"
 #include "compute/base/progress.h"
 #include "compute/base/signals.h"
 #include "compute/base/why.h"
@@ -16,11 +17,28 @@ bool footage_lesson(struct lesson **out, bool *is_needed, const struct options *
                                 : lesson_load_named(out, options->language, why);
 }
 
+struct stage_state footage_stage(const struct options *options) {
+    return (struct stage_state){
+        .playhead = {.rate = options->rate.num ? options->rate : (struct playhead_rate){1, 1}},
+        .landed_ns = INT64_MIN,
+        .clock = options->request.clock,
+        .mode = options->mode,
+        .theme = options->theme,
+        .text_step = options->text_step,
+        .is_calm = options->is_calm,
+        .place = {.chapter = max_int(options->chapter - 1, 0)},
+        .page = max_int(options->page - 1, 0),
+        .focus = -1,
+        .list_focus = -1,
+        .guess = guess_new(),
+    };
+}
+
 // Measures what a page of Lab needs, one after another. What cannot be measured says so in
 // the picture.
 static bool measure_page(struct labwork *work, struct source *source, const struct options *options,
                          struct why *why) {
-    unsigned wants = labwork_wants(options->page ? options->page - 1 : 0);
+    unsigned wants = labwork_wants(max_int(options->page - 1, 0));
     struct why failure;
     for (labwork_start(work, source, &options->request, wants); work->doing;
          labwork_start(work, source, &options->request, wants)) {

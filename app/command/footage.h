@@ -8,6 +8,7 @@
 #include "app/lesson/lesson.h"
 #include "app/options/options.h"
 #include "app/runs/labwork.h"
+#include "app/state/actions.h"
 
 struct footage {
     struct run *run;                    // owned, complete
@@ -19,6 +20,9 @@ struct footage {
 // Opens what the options ask for, with progress on a terminal. Owner: footage_close.
 bool footage_open(struct footage *out, const struct options *options, struct why *why);
 void footage_close(struct footage *footage); // a zeroed one is fine
+
+// The state that a film and a window with these options begin with.
+struct stage_state footage_stage(const struct options *options);
 
 // Opens the lesson of --lesson or --lang. False: *out is NULL; `why` names the fault in the
 // file, or the languages that exist. *is_needed: the user asked for that lesson.

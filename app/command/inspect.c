@@ -1,5 +1,5 @@
-// See inspect.h. Lists only: gguf.c checks the file and makes its texts printable. Long lists
-// are cut and end with the number of lines left out.
+// See inspect.h. This file only prints: gguf.c has checked the file and makes its texts
+// printable. A long list is cut and ends with the number of lines left out.
 #include "app/command/inspect.h"
 
 #include "compute/base/figures.h"
@@ -50,21 +50,22 @@ static void print_tensors(const struct gguf *gguf) {
         printf("  and %d more\n", count - shown);
 }
 
-// Whether the tokenizer and the weights are of a kind this program runs.
-static bool is_runnable(struct gguf **gguf, struct model **model, struct why *why) {
+// Opens the model if this program can run its tokenizer and its weights. *gguf becomes NULL:
+// the model owns it from then on.
+static bool open_model(struct gguf **gguf, struct model **model, struct why *why) {
     struct tokenizer *tokenizer = NULL;
     bool ok = tokenizer_open(&tokenizer, *gguf, why);
     tokenizer_close(tokenizer);
     if (!ok || !model_from_gguf(model, *gguf, gguf_name(*gguf), why))
         return false;
-    *gguf = NULL; // the model's now
+    *gguf = NULL;
     return true;
 }
 
 static void print_verdict(struct gguf **gguf) {
     struct model *model = NULL;
     struct why why = {0};
-    if (!is_runnable(gguf, &model, &why)) {
+    if (!open_model(gguf, &model, &why)) {
         printf("\ntokendrip cannot run it: %s\n", why.text);
         return;
     }

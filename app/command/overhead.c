@@ -3,6 +3,7 @@
 #include "app/command/overhead.h"
 
 #include "app/runs/source.h"
+#include "compute/base/num.h"
 #include "compute/base/progress.h"
 #include "compute/base/why.h"
 
@@ -50,8 +51,7 @@ void overhead_sum_up(struct overhead *out, int64_t steps_ns[OVERHEAD_KINDS][OVER
 static bool measure_turn(int64_t *step_ns, struct source *source, struct why *why) {
     struct sweep sweep;
     // A step needs a place behind the prompt.
-    int room = engine_context(source->engine) - 1;
-    int count = source->prompt.count < room ? source->prompt.count : room;
+    int count = min_int(source->prompt.count, engine_context(source->engine) - 1);
     struct engine_sweep_request request = {
         .prompt = source->prompt.ids,
         .prompt_count = count,
@@ -67,8 +67,8 @@ static bool measure_turn(int64_t *step_ns, struct source *source, struct why *wh
     return *step_ns > 0 || why_set(why, "a step took no time at all: the clock is too coarse.");
 }
 
-// Forward and back in turn, so that none is always the first. The turn before all others
-// warms up and is left out.
+// Every second turn goes through the kinds backwards, so that none is always the first. Turn
+// -1 only warms up and is left out.
 static bool take_turns(struct overhead *out, struct source sources[OVERHEAD_KINDS],
                        struct progress *progress, struct why *why) {
     int64_t steps_ns[OVERHEAD_KINDS][OVERHEAD_TURNS], unused_ns;

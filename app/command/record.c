@@ -161,12 +161,10 @@ static bool has_own_steps(const struct recording *recording) {
     return lesson && !lesson_follows_run(lesson, recording->stage.place.chapter);
 }
 
-static bool check_chapter(struct recording *recording, const struct options *options,
-                          struct why *why) {
+static bool check_chapter(const struct recording *recording, struct why *why) {
     const struct lesson *lesson = recording->footage.lesson;
     if (!lesson)
         return true;
-    recording->stage.place.chapter = options->chapter ? options->chapter - 1 : 0;
     int chapters = lesson_chapters(lesson);
     return recording->stage.place.chapter < chapters ||
            why_set(why, "the lesson has %d chapters: take --chapter 1 to %d.", chapters, chapters);
@@ -191,8 +189,7 @@ static bool open_all(struct recording *recording, const struct options *options,
               surface_create(&recording->surface, plan->width_px, plan->height_px, recording->text,
                              why) &&
               sink_open(&recording->sink, options->operand, &sink, why) &&
-              footage_open(&recording->footage, options, why) &&
-              check_chapter(recording, options, why) &&
+              footage_open(&recording->footage, options, why) && check_chapter(recording, why) &&
               record_plan_moments(plan, options, recording->footage.run, why);
     if (ok && has_own_steps(recording) && plan->kind == RECORD_STILLS) {
         plan->first_event = 0;
@@ -202,25 +199,13 @@ static bool open_all(struct recording *recording, const struct options *options,
     return ok;
 }
 
-// What a window with these options would begin with.
-static void set_stage(struct recording *recording, const struct options *options) {
+// What the stage shows of the opened run, as a window would.
+static void set_stage(struct recording *recording) {
     const struct run_info *info = &recording->footage.run->info;
-    struct stage_state stage = {
-        .playhead = {.rate = recording->plan.rate},
-        .landed_ns = INT64_MIN,
-        .clock = info->origin == RUN_LESSON ? CLOCK_LESSON : CLOCK_MEASURED,
-        .mode = options->mode,
-        .theme = options->theme,
-        .text_step = options->text_step,
-        .is_calm = options->is_calm,
-        .place = recording->stage.place,
-        .focus = -1,
-        .list_focus = -1,
-        .guess = guess_new(),
-        .page = options->page ? options->page - 1 : 0,
-    };
-    stage.counting[stage.clock] = info->counting;
-    recording->stage = stage;
+    struct stage_state *stage = &recording->stage;
+    stage->playhead.rate = recording->plan.rate;
+    stage->clock = info->origin == RUN_LESSON ? CLOCK_LESSON : CLOCK_MEASURED;
+    stage->counting[stage->clock] = info->counting;
 }
 
 // The sliders reach as far as lengths were measured, and at least to the run's own.
@@ -350,14 +335,14 @@ static bool finish(struct recording *recording, const struct options *options, b
 }
 
 int record_command(const struct options *options, struct why *why) {
-    struct recording recording = {0};
+    struct recording recording = {.stage = footage_stage(options)};
     bool ok = open_all(&recording, options, why);
     if (ok) {
         const char *const notes[] = {text_note(recording.text), sink_note(recording.sink)};
         for (int i = 0; i < 2; i++)
             if (!options->is_quiet && notes[i][0])
                 fprintf(stderr, "tokendrip: note: %s\n", notes[i]);
-        set_stage(&recording, options);
+        set_stage(&recording);
         ok = record_frames(&recording, options->is_quiet, why);
         ok = finish(&recording, options, ok, why);
     }

@@ -5,6 +5,7 @@
 #include "compute/base/figures.h"
 #include "compute/base/utf8.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -193,6 +194,16 @@ static const char *nearest_value(const char *name) {
     return found;
 }
 
+// Writes what is wrong with a text. Returns false, so that it can end a check.
+__attribute__((format(printf, 2, 3))) static bool refuse(char problem[160], const char *format,
+                                                         ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(problem, 160, format, args);
+    va_end(args);
+    return false;
+}
+
 // A short copy without control characters, for a reason.
 static void quote(char out[40], const char *text) {
     size_t bytes = utf8_cut(text, strlen(text), 35);
@@ -205,22 +216,16 @@ static bool check_value(const struct piece *piece, const struct lesson_text_rule
                         char problem[160]) {
     char name[40];
     quote(name, piece->parts[0]);
-    if (!rule->extra) {
-        snprintf(problem, 160, "has {%s}, but no values stand here: write it out", name);
-        return false;
-    }
-    if (piece->part_count == 2) {
-        snprintf(problem, 160, "has {%s|...} with one form: write {%s|one|many}", name, name);
-        return false;
-    }
+    if (!rule->extra)
+        return refuse(problem, "has {%s}, but no values stand here: write it out", name);
+    if (piece->part_count == 2)
+        return refuse(problem, "has {%s|...} with one form: write {%s|one|many}", name, name);
     if (is_value(piece->parts[0], rule))
         return true;
     if (rule->extra[0])
-        snprintf(problem, 160, "has an unknown value {%s}: here also stand %s", name, rule->extra);
-    else
-        snprintf(problem, 160, "has an unknown value {%s}: did you mean {%s}?", name,
-                 nearest_value(piece->parts[0]));
-    return false;
+        return refuse(problem, "has an unknown value {%s}: here also stand %s", name, rule->extra);
+    return refuse(problem, "has an unknown value {%s}: did you mean {%s}?", name,
+                  nearest_value(piece->parts[0]));
 }
 
 static bool check_term(const struct piece *piece, const struct lesson_text_rule *rule,
@@ -228,16 +233,13 @@ static bool check_term(const struct piece *piece, const struct lesson_text_rule 
     char name[40];
     const char *word = piece->parts[piece->part_count > 1 ? 1 : 0];
     quote(name, word);
-    if (!rule->glossary || piece->part_count > 2) {
-        snprintf(problem, 160, "has [%s], but no glossary words stand here: drop the brackets",
-                 name);
-        return false;
-    }
+    if (!rule->glossary || piece->part_count > 2)
+        return refuse(problem, "has [%s], but no glossary words stand here: drop the brackets",
+                      name);
     if (piece->parts[0][0] && lesson_find_term(rule->glossary, word) >= 0)
         return true;
-    snprintf(problem, 160, "has [%s], which the glossary lacks: add it there or drop the brackets",
-             name);
-    return false;
+    return refuse(problem, "has [%s], which the glossary lacks: add it there or drop the brackets",
+                  name);
 }
 
 // Control characters would break lines or marks.
@@ -261,10 +263,8 @@ static int chars_of_piece(const struct piece *piece) {
 
 static bool check_piece(const struct piece *piece, const struct lesson_text_rule *rule,
                         char problem[160]) {
-    if (piece->kind == PIECE_BROKEN) {
-        snprintf(problem, 160, "has %s", piece->problem);
-        return false;
-    }
+    if (piece->kind == PIECE_BROKEN)
+        return refuse(problem, "has %s", piece->problem);
     if (piece->kind == PIECE_VALUE)
         return check_value(piece, rule, problem);
     return piece->kind != PIECE_TERM || check_term(piece, rule, problem);
@@ -273,15 +273,11 @@ static bool check_piece(const struct piece *piece, const struct lesson_text_rule
 bool lesson_text_check(const char *text, const struct lesson_text_rule *rule, char problem[160]) {
     struct piece piece;
     int chars = 0;
-    if (!text[0]) {
-        snprintf(problem, 160, "is empty: write a text");
-        return false;
-    }
-    if (has_control(text, rule->glossary)) {
-        snprintf(problem, 160, "has a control character: %s",
-                 rule->glossary ? "only \\n may stand in it" : "none may stand in it");
-        return false;
-    }
+    if (!text[0])
+        return refuse(problem, "is empty: write a text");
+    if (has_control(text, rule->glossary))
+        return refuse(problem, "has a control character: %s",
+                      rule->glossary ? "only \\n may stand in it" : "none may stand in it");
     while (next_piece(&piece, &text)) {
         if (!check_piece(&piece, rule, problem))
             return false;
@@ -289,7 +285,6 @@ bool lesson_text_check(const char *text, const struct lesson_text_rule *rule, ch
     }
     if (chars <= rule->most_chars)
         return true;
-    snprintf(problem, 160, "has %d characters, there is room for %d: shorten it", chars,
-             rule->most_chars);
-    return false;
+    return refuse(problem, "has %d characters, there is room for %d: shorten it", chars,
+                  rule->most_chars);
 }

@@ -1,6 +1,7 @@
 // See labwork.h.
 #include "app/runs/labwork.h"
 
+#include "compute/base/num.h"
 #include "compute/base/why.h"
 #include "compute/file/runfile.h"
 
@@ -64,8 +65,7 @@ unsigned labwork_wants(int page) {
 // The longest prompt that a sweep goes to: what the context holds beside a short answer.
 static int longest_prompt(const struct source *source) {
     enum { STEPS = 8 };
-    int room = engine_context(source->engine) - STEPS;
-    return room < 1024 ? room : 1024;
+    return min_int(engine_context(source->engine) - STEPS, 1024);
 }
 
 // Starts one job: the sweep, or the same answer again, for the device's rates or without a
@@ -159,7 +159,7 @@ void labwork_fit(struct labwork *work, const struct model_shape *shape, const st
 struct at_hand labwork_at_hand(const struct labwork *work, const struct run *run,
                                const struct lesson *lesson, bool has_engine) {
     bool has_clock = run && run->info.origin != RUN_LESSON;
-    // A file's rates are those of its own measured run, an engine's those of any.
+    // Rates read from a file belong to that file's measured run; an engine's fit any run.
     bool has_roofline =
         work->roofline.is_measured && run && (has_engine || run->info.origin == RUN_MEASURED);
     bool is_open = !work->is_sweep_whole && !(work->given_up & LABWORK_SWEEP);
@@ -176,10 +176,6 @@ struct at_hand labwork_at_hand(const struct labwork *work, const struct run *run
         .kept = work->kept,
         .kept_name = work->kept_name,
     };
-}
-
-void labwork_interrupt(struct labwork *work) {
-    work->doing = 0;
 }
 
 void labwork_forget_run(struct labwork *work) {

@@ -27,7 +27,9 @@ struct labwork {
     struct run *uncached;     // owned; NULL = not measured for this run
     struct run *kept;         // owned; NULL = none
     char kept_name[96];
-    unsigned doing;    // LABWORK_ bit of what the engine measures now, 0 = nothing
+    // LABWORK_ bit of what the engine measures now, 0 = nothing. Whoever takes the engine for
+    // something else sets it to 0.
+    unsigned doing;
     unsigned given_up; // what failed; `trouble` says why
     int done, total;   // of it
     struct why trouble;
@@ -63,8 +65,6 @@ void labwork_fit(struct labwork *work, const struct model_shape *shape, const st
 struct at_hand labwork_at_hand(const struct labwork *work, const struct run *run,
                                const struct lesson *lesson, bool has_engine);
 
-// Forgets the job that runs, because the engine is needed for something else.
-void labwork_interrupt(struct labwork *work);
 // Drops what belongs to the run that was shown, because another one came.
 void labwork_forget_run(struct labwork *work);
 

@@ -1,6 +1,5 @@
-// See session.h. Runs are replaced, never changed: a new one is put in place, the
-// old one is kept until the poll after the next so that the window can still ask
-// it where it was.
+// See session.h. A run is never changed, only replaced by a new one. The old one is kept
+// until the poll after the next, so that the window can still find its place in it.
 #include "app/runs/session.h"
 
 #include "app/runs/source.h"
@@ -30,14 +29,14 @@ struct session {
     void *wake_context;
     bool is_replay, is_saved_lesson;
 
-    // the opening thread's, read by others after `opening` says done
+    // written by the opening thread, read by others once `opening` says that it has ended
     pthread_t opener;
     bool has_opener;
     _Atomic int opening;  // enum opening
     struct source source; // engine and prompt
     struct why opening_why;
 
-    // the window thread's
+    // used by the window's thread only
     struct run *runs[2][2]; // [clock][counting], NULL = not made yet
     struct run *before;     // a copy of the measured run before, NULL = none
     char *own_prompt;       // the text of request.prompt if it was typed, owned
@@ -62,7 +61,7 @@ static void retire(struct session *session, struct run *run) {
         run_destroy(run);
 }
 
-// What was retired before the last poll goes now.
+// Frees what was retired before the last poll.
 static void free_retired(struct session *session) {
     for (int i = 0; i < session->retired_count[1]; i++)
         run_destroy(session->retired[1][i]);
@@ -71,28 +70,31 @@ static void free_retired(struct session *session) {
     session->retired_count[0] = 0;
 }
 
-// The run that is about to be replaced, for a picture of the difference.
+// Keeps a copy of the run that is about to be replaced, so that the panel can compare.
 static void remember(struct session *session) {
     const struct run *old = session->runs[CLOCK_MEASURED][RUN_ENGINE];
-    struct why why;
-    if (!old)
-        return;
     struct run *copy = NULL;
-    if (!run_copy(&copy, old, &why))
+    struct why why;
+    if (!old || !run_copy(&copy, old, &why))
         return;
     retire(session, session->before);
     session->before = copy;
 }
 
-// Puts `run` in place as the measured one, under its own counting.
+// Puts `run` in place under its own counting. The runs it replaces retire, under both.
+static void put_run(struct session *session, enum clock_choice clock, struct run *run) {
+    for (int i = 0; i < 2; i++) {
+        retire(session, session->runs[clock][i]);
+        session->runs[clock][i] = NULL;
+    }
+    session->runs[clock][run->info.counting] = run;
+}
+
+// Puts `run` in place as the measured one.
 static void put_measured(struct session *session, struct run *run) {
     remember(session);
     labwork_forget_run(&session->work);
-    for (int i = 0; i < 2; i++) {
-        retire(session, session->runs[CLOCK_MEASURED][i]);
-        session->runs[CLOCK_MEASURED][i] = NULL;
-    }
-    session->runs[CLOCK_MEASURED][run->info.counting] = run;
+    put_run(session, CLOCK_MEASURED, run);
     labwork_fit(&session->work,
                 session->source.engine ? engine_shape(session->source.engine) : NULL, run);
 }
@@ -228,7 +230,7 @@ static bool measure_as(struct session *session, const struct run_request *reques
                        struct why *why) {
     if (!engine_is_there(session))
         return why_set(why, "there is no model to measure here");
-    labwork_interrupt(&session->work);
+    session->work.doing = 0; // the engine is needed for this
     engine_stop(session->source.engine);
     return source_change_prompt(&session->source, request, why) &&
            start_measuring(session, wall_ns, why);
@@ -291,11 +293,7 @@ bool session_schedule(struct session *session, int prompt_tokens, int answer_tok
     request.answer_tokens = answer_tokens;
     if (!source_lesson(&run, &request, COUNTING_LESSON, why))
         return false;
-    for (int i = 0; i < 2; i++) {
-        retire(session, session->runs[CLOCK_LESSON][i]);
-        session->runs[CLOCK_LESSON][i] = NULL;
-    }
-    session->runs[CLOCK_LESSON][RUN_CHARGED] = run;
+    put_run(session, CLOCK_LESSON, run);
     return true;
 }
 

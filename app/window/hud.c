@@ -3,6 +3,7 @@
 
 #include "app/window/keys.h"
 #include "compute/base/figures.h"
+#include "compute/base/num.h"
 #include "render/paint/wrap.h"
 
 #include <stdio.h>
@@ -18,14 +19,25 @@ static void panel(struct cmdlist *out, const struct paint *paint, struct rect re
     cmdlist_ring(out, rect, unit, unit / 5 + 1, color(paint, COLOR_QUIET));
 }
 
+static void centred(struct cmdlist *out, const struct paint *paint, struct rect rect,
+                    enum text_face face, int px, const char *text) {
+    struct paint_label label = {
+        .rect = rect,
+        .align = ALIGN_CENTER,
+        .face = face,
+        .px = px,
+        .color = color(paint, COLOR_INK),
+    };
+    paint_text(out, paint->text, &label, text);
+}
+
 static void put_toast(struct cmdlist *out, const struct hud *hud, const struct paint *paint) {
     const struct layout *layout = paint->layout;
     int pad = 2 * layout->unit_px;
     int width = text_width_px(paint->text, FACE_STRONG, layout->label_px, hud->toast) + 2 * pad;
     int room = layout->input.width_px - 2 * layout->margin_px;
     int height = 2 * layout->label_px;
-    if (width > room)
-        width = room;
+    width = min_int(width, room);
     struct rect rect = {
         .x = layout->input.width_px - layout->margin_px - width,
         .y = layout->input.height_px - height - layout->unit_px / 2,
@@ -33,28 +45,18 @@ static void put_toast(struct cmdlist *out, const struct hud *hud, const struct p
         .h = height,
     };
     panel(out, paint, rect);
-    struct paint_label label = {
-        .rect = {rect.x + pad, rect.y, rect.w - 2 * pad, rect.h},
-        .align = ALIGN_CENTER,
-        .face = FACE_STRONG,
-        .px = layout->label_px,
-        .color = color(paint, COLOR_INK),
-    };
-    paint_text(out, paint->text, &label, hud->toast);
+    rect.x += pad;
+    rect.w -= 2 * pad;
+    centred(out, paint, rect, FACE_STRONG, layout->label_px, hud->toast);
 }
 
 static void put_message(struct cmdlist *out, const struct hud *hud, const struct paint *paint) {
     const struct layout *layout = paint->layout;
     struct rect all = {0, 0, layout->input.width_px, layout->input.height_px};
     cmdlist_fill(out, all, color(paint, COLOR_GROUND));
-    struct paint_label label = {
-        .rect = {layout->margin_px, 0, all.w - 2 * layout->margin_px, all.h},
-        .align = ALIGN_CENTER,
-        .face = FACE_WORDS,
-        .px = layout->title_px,
-        .color = color(paint, COLOR_INK),
-    };
-    paint_text(out, paint->text, &label, hud->message);
+    all.x = layout->margin_px;
+    all.w -= 2 * layout->margin_px;
+    centred(out, paint, all, FACE_WORDS, layout->title_px, hud->message);
 }
 
 // One line of help: the key at the left, what it does beside it.
@@ -86,10 +88,8 @@ static void put_help(struct cmdlist *out, const struct paint *paint) {
     int formulas = paint->view->readout_count;
     int rows = half + formulas + 3;
     int room_h = layout->input.height_px - 2 * layout->unit_px;
-    int row_h = room_h / rows < 4 * layout->unit_px ? room_h / rows : 4 * layout->unit_px;
-    int width = layout->input.width_px - 2 * layout->unit_px;
-    if (width > row_h * 44)
-        width = row_h * 44;
+    int row_h = min_int(room_h / rows, 4 * layout->unit_px);
+    int width = min_int(layout->input.width_px - 2 * layout->unit_px, row_h * 44);
     struct rect box = {(layout->input.width_px - width) / 2,
                        (layout->input.height_px - row_h * rows) / 2, width, row_h * rows};
     panel(out, paint, box);
@@ -129,20 +129,13 @@ static void put_lens(struct cmdlist *out, const struct hud *hud, const struct pa
     snprintf(text, sizeof text, "%d  %s", column + 1, view->tokens[column].text);
     int px = layout->body_px, pad = layout->unit_px;
     int width = text_width_px(paint->text, FACE_TOKEN, px, text) + 2 * pad;
-    struct rect box = {hud->pointer_x - width / 2, layout->header.y, width, layout->header.h};
-    if (box.x + box.w > layout->input.width_px - layout->margin_px)
-        box.x = layout->input.width_px - layout->margin_px - box.w;
-    if (box.x < layout->margin_px)
-        box.x = layout->margin_px;
+    int rightmost = layout->input.width_px - layout->margin_px - width;
+    int x = clamp_int(hud->pointer_x - width / 2, layout->margin_px, rightmost);
+    struct rect box = {x, layout->header.y, width, layout->header.h};
     panel(out, paint, box);
-    struct paint_label label = {
-        .rect = {box.x + pad, box.y, box.w - 2 * pad, box.h},
-        .align = ALIGN_CENTER,
-        .face = FACE_TOKEN,
-        .px = px,
-        .color = color(paint, COLOR_INK),
-    };
-    paint_text(out, paint->text, &label, text);
+    box.x += pad;
+    box.w -= 2 * pad;
+    centred(out, paint, box, FACE_TOKEN, px, text);
 }
 
 // The glossary's text for the word under the pointer, at the foot of the panel or, if the
@@ -236,27 +229,25 @@ void hud_toast_text(char *out, size_t bytes, const struct stage_state *state,
         [MODE_LESSON] = "Lesson",
         [MODE_LAB] = "Lab: measures this device",
     };
+    const char *text = NULL;
     switch (state->toast) {
     case TOAST_RATE:
         rate_text(out, bytes, state, run);
         return;
     case TOAST_CLOCK:
-        snprintf(out, bytes, "%s",
-                 state->clock == CLOCK_MEASURED ? "measured times" : "lesson units");
-        return;
+        text = state->clock == CLOCK_MEASURED ? "measured times" : "lesson units";
+        break;
     case TOAST_COUNTING:
-        snprintf(out, bytes, "%s",
-                 state->counting[state->clock] == RUN_ENGINE
-                     ? "token 1 comes out of prefill, as in engines"
-                     : "one step is charged for token 1, as in the lessons");
-        return;
+        text = state->counting[state->clock] == RUN_ENGINE
+                   ? "token 1 comes out of prefill, as in engines"
+                   : "one step is charged for token 1, as in the lessons";
+        break;
     case TOAST_MODE:
-        snprintf(out, bytes, "%s", mode_names[state->mode]);
-        return;
+        text = mode_names[state->mode];
+        break;
     case TOAST_CALM:
-        snprintf(out, bytes, "%s",
-                 state->is_calm ? "calm: nothing moves between two events" : "motion is back");
-        return;
+        text = state->is_calm ? "calm: nothing moves between two events" : "motion is back";
+        break;
     case TOAST_THEME:
         snprintf(out, bytes, "theme: %s", theme_find(state->theme)->name);
         return;
@@ -267,6 +258,7 @@ void hud_toast_text(char *out, size_t bytes, const struct stage_state *state,
         lengths_text(out, bytes, state, run);
         return;
     default:
-        snprintf(out, bytes, "%s", plain[state->toast] ? plain[state->toast] : "");
+        text = plain[state->toast];
     }
+    snprintf(out, bytes, "%s", text ? text : "");
 }

@@ -38,10 +38,10 @@ bool memory_path(char out[PARTFILE_PATH_BYTES]) {
 
 // --- Fields ---
 
-// The choice that `name` stores as `value`.
-static const char *choice_name(const char *name, int value) {
+static void print_choice(struct jsonout *out, const char *name, int value) {
     const struct option_row *row = argparse_row(&options_table, name);
-    return row->choices[value - (int)row->min];
+    const char *choice = row->choices[value - (int)row->min];
+    jsonout_text(out, name, choice, strlen(choice));
 }
 
 static int read_choice(const struct jsonin *at, const char *name) {
@@ -93,15 +93,12 @@ bool memory_parse(struct memory *out, const char *json, size_t bytes) {
 
 char *memory_print(const struct memory *memory, size_t *bytes, struct why *why) {
     struct jsonout out = {.max_bytes = MAX_BYTES};
-    const char *mode = choice_name("mode", (int)memory->mode);
-    const char *theme = choice_name("theme", (int)memory->theme);
-    const char *clock = choice_name("clock", (int)memory->clock);
     jsonout_open(&out, NULL, '{');
     jsonout_int(&out, "version", VERSION);
-    jsonout_text(&out, "mode", mode, strlen(mode));
-    jsonout_text(&out, "theme", theme, strlen(theme));
+    print_choice(&out, "mode", (int)memory->mode);
+    print_choice(&out, "theme", (int)memory->theme);
     jsonout_int(&out, "text_step", memory->text_step);
-    jsonout_text(&out, "clock", clock, strlen(clock));
+    print_choice(&out, "clock", (int)memory->clock);
     jsonout_int(&out, "chapter", memory->place.chapter);
     jsonout_int(&out, "step", memory->place.step);
     jsonout_int(&out, "width_px", memory->width_px);
@@ -140,7 +137,7 @@ static bool make_folders(const char *path, struct why *why) {
     return true;
 }
 
-// The part's own words speak of a recording; here its error is enough.
+// partfile_write would give a reason that speaks of a recording, so only its error is used.
 static bool write_part(struct partfile *part, const char *text, size_t bytes, struct why *why) {
     int error = partfile_write_fd(part->fd, text, bytes);
     if (error == 0)

@@ -5,6 +5,7 @@
 #include "app/lesson/load/load.h"
 #include "app/window/memory.h"
 #include "app/window/player.h"
+#include "compute/base/num.h"
 #include "compute/base/signals.h"
 #include "compute/base/stopwatch.h"
 #include "compute/base/why.h"
@@ -41,23 +42,18 @@ static int64_t frame_ns(const struct player *player) {
     int most_hz = is_few ? FEW_CORES_HZ : MAX_HZ;
     if (session_is_busy(player->session))
         most_hz = is_few ? FEW_CORES_MEASURING_HZ : MEASURING_HZ;
-    int hz = window_refresh_hz(player->window);
-    return 1000000000 / (hz < most_hz ? hz : most_hz);
-}
-
-static int64_t earlier(int64_t a_ns, int64_t b_ns) {
-    return a_ns < b_ns ? a_ns : b_ns;
+    return 1000000000 / min_int(window_refresh_hz(player->window), most_hz);
 }
 
 // The next moment at which the loop must act without an event; INT64_MAX = never.
 static int64_t next_deadline_ns(struct player *player, int64_t wall_ns) {
     int64_t deadline_ns = INT64_MAX;
     if (wall_ns < player->toast_until_ns)
-        deadline_ns = earlier(deadline_ns, player->toast_until_ns);
+        deadline_ns = min_i64(deadline_ns, player->toast_until_ns);
     if (player->stage.is_fullscreen && wall_ns < player->pointer_until_ns)
-        deadline_ns = earlier(deadline_ns, player->pointer_until_ns);
+        deadline_ns = min_i64(deadline_ns, player->pointer_until_ns);
     if (player->measure_at_ns)
-        deadline_ns = earlier(deadline_ns, player->measure_at_ns);
+        deadline_ns = min_i64(deadline_ns, player->measure_at_ns);
     if (!is_moving(player, wall_ns))
         return deadline_ns;
     int64_t period_ns = frame_ns(player);
@@ -65,7 +61,7 @@ static int64_t next_deadline_ns(struct player *player, int64_t wall_ns) {
         int64_t late_ns = wall_ns - player->next_frame_ns;
         player->next_frame_ns += (late_ns / period_ns + 1) * period_ns;
     }
-    return earlier(deadline_ns, player->next_frame_ns);
+    return min_i64(deadline_ns, player->next_frame_ns);
 }
 
 static void expire(struct player *player, int64_t wall_ns) {
@@ -125,27 +121,12 @@ static bool is_saved_lesson(const struct options *options, const struct session 
 
 static struct stage_state first_stage(const struct options *options,
                                       const struct session *session) {
-    struct stage_state stage = {
-        .playhead = {.rate = options->rate.num ? options->rate : (struct playhead_rate){1, 1}},
-        .landed_ns = INT64_MIN,
-        .clock = options->request.clock,
-        .is_rate_chosen = options->rate.num != 0,
-        .mode = options->mode,
-        .theme = options->theme,
-        .text_step = options->text_step,
-        .is_calm = options->is_calm,
-        .place = {.chapter = options->chapter ? options->chapter - 1 : 0},
-        .page = options->page ? options->page - 1 : 0,
-        .focus = -1,
-        .list_focus = -1,
-        .guess = guess_new(),
-        .prompt_tokens = options->request.prompt_tokens,
-        .is_fullscreen = options->is_fullscreen || options->is_projector,
-        .is_presenting = options->is_projector,
-        .answer_tokens = options->request.answer_tokens,
-    };
-    if (options->is_projector && !options->is_theme_given)
-        stage.theme = THEME_PROJECTOR;
+    struct stage_state stage = footage_stage(options);
+    stage.is_rate_chosen = options->rate.num != 0;
+    stage.prompt_tokens = options->request.prompt_tokens;
+    stage.answer_tokens = options->request.answer_tokens;
+    stage.is_fullscreen = options->is_fullscreen || options->is_projector;
+    stage.is_presenting = options->is_projector;
     if (options->is_projector)
         stage.mode = MODE_SHOW;
     for (int clock = 0; clock < 2; clock++)
@@ -156,7 +137,8 @@ static struct stage_state first_stage(const struct options *options,
 }
 
 // What was remembered, where the command line says nothing.
-static void recall(struct player *player, const struct options *options) {
+static void recall(struct player *player) {
+    const struct options *options = player->options;
     struct stage_state *stage = &player->stage;
     struct memory *memory = &player->memory;
     char path[PARTFILE_PATH_BYTES];
@@ -203,13 +185,13 @@ static void remember(struct player *player) {
     char path[PARTFILE_PATH_BYTES];
     struct why why;
     // A failure (say, a full disk) is not reported to a user who is leaving.
-    if (!player->is_fresh && memory_path(path))
+    if (!player->options->is_fresh && memory_path(path))
         memory_save(memory, path, &why);
 }
 
-static bool load_lesson(struct player *player, const struct options *options, struct why *why) {
+static bool load_lesson(struct player *player, struct why *why) {
     bool is_needed;
-    if (footage_lesson(&player->lesson, &is_needed, options, why))
+    if (footage_lesson(&player->lesson, &is_needed, player->options, why))
         return true;
     if (is_needed)
         return false; // the program works without its own lessons
@@ -217,26 +199,24 @@ static bool load_lesson(struct player *player, const struct options *options, st
     return true;
 }
 
-static bool start(struct player *player, const struct options *options, int *code,
-                  struct why *why) {
+static bool start(struct player *player, int *code, struct why *why) {
+    const struct options *options = player->options;
     *code = EXIT_FAILED;
-    if (!load_lesson(player, options, why) ||
+    if (!load_lesson(player, why) ||
         !session_open(&player->session, &options->request, input_wake, NULL, why) ||
         (options->compare_path && !session_compare(player->session, options->compare_path, why)))
         return false;
     player->stage = first_stage(options, player->session);
     player->can_swap_clock =
         session_has_lesson(player->session) && !is_saved_lesson(options, player->session);
-    recall(player, options);
-    player->is_fresh = options->is_fresh;
-    player->is_describing = options->is_describing;
+    recall(player);
     if (!text_create(&player->text, why))
         return false;
     struct window_opts opts = {
         .title = "tokendrip",
         .width = options->width_px ? options->width_px : player->memory.width_px,
         .height = options->height_px ? options->height_px : player->memory.height_px,
-        .display = options->display > 0 ? options->display : 0,
+        .display = max_int(options->display, 0),
         .fullscreen = player->stage.is_fullscreen,
     };
     if (!window_open(&player->window, &opts, player->text, why)) {
@@ -268,11 +248,11 @@ static void stop(struct player *player) {
 
 int play_command(const struct options *options, struct why *why) {
     int code = EXIT_FAILED;
-    struct player player = {.pointer_x = -1, .pointer_y = -1, .is_stale = true};
+    struct player player = {.options = options, .pointer_x = -1, .pointer_y = -1, .is_stale = true};
     player.easel = calloc(1, sizeof *player.easel);
     if (!player.easel)
         why_set(why, "out of memory. Close other programs and try again.");
-    else if (start(&player, options, &code, why)) {
+    else if (start(&player, &code, why)) {
         signals_on_stop(input_wake, NULL);
         player_refresh_run(&player, stopwatch_now_ns(), false);
         tell_note(&player, text_note(player.text));

@@ -128,7 +128,7 @@ static void compose(struct player *player, int64_t wall_ns) {
 
 void player_say_step(struct player *player, int64_t wall_ns) {
     const struct run *run = player->run;
-    if (!player->is_describing || !run || run->state == RUN_OPEN)
+    if (!player->options->is_describing || !run || run->state == RUN_OPEN)
         return;
     int event = run_event_at(run, playhead_at(&player->stage.playhead, wall_ns));
     struct lesson_place place = player->stage.place;

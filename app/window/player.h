@@ -18,6 +18,7 @@ struct easel {
 };
 
 struct player {
+    const struct options *options; // of the command line
     struct text *text;
     struct window *window;
     struct session *session;
@@ -26,7 +27,6 @@ struct player {
     struct input input;
     struct pointer pointer;
     struct stage_state stage;
-    bool is_fresh;        // nothing is remembered
     struct memory memory; // as loaded, or defaults
     int first_width, first_height;
     struct stage_state first; // at the start: what differs at the end was changed by the user
@@ -47,9 +47,8 @@ struct player {
     int pointer_x, pointer_y;
     int64_t pointer_until_ns;
     int64_t toggled_ns;
-    int64_t measure_at_ns; // when to measure after a slider was moved; 0 = never
-    bool has_told_failure; // the user was told that the device was lost
-    bool is_describing;
+    int64_t measure_at_ns;      // when to measure after a slider was moved; 0 = never
+    bool has_told_failure;      // the user was told that the device was lost
     const struct run *said_run; // whose step was printed last, for --describe
     int said_event;
     struct lesson_place said_place;

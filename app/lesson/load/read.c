@@ -53,14 +53,14 @@ static void enter(struct reader *reader, const char *key, int index) {
     reader->ends[++reader->depth] = from + strlen(at);
 }
 
-static void leave(struct reader *reader) {
+// Always true, so that a chain of reads can end with it.
+static bool leave(struct reader *reader) {
     reader->path[reader->ends[--reader->depth]] = '\0';
+    return true;
 }
 
-static bool fail(const struct reader *reader, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static bool fail(const struct reader *reader, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static bool fail(const struct reader *reader,
+                                                       const char *format, ...) {
     char text[WHY_BYTES];
     va_list args;
     int used = snprintf(text, sizeof text, "%s%s", reader->path, reader->depth ? ": " : "");
@@ -125,11 +125,10 @@ static bool need_object(struct reader *reader, const json_t *json, const char *w
 // The member `key`, entered; leave() after use.
 static json_t *enter_member(struct reader *reader, const json_t *json, const char *key) {
     json_t *value = json_object_get(json, key);
-    if (!value) {
+    if (value)
+        enter(reader, key, 0);
+    else
         fail(reader, "\"%s\" is missing: add it", key);
-        return NULL;
-    }
-    enter(reader, key, 0);
     return value;
 }
 
@@ -157,8 +156,7 @@ static bool read_array(struct reader *reader, const json_t *json, const struct a
             return false;
         leave(reader);
     }
-    leave(reader);
-    return true;
+    return leave(reader);
 }
 
 // --- Texts ---
@@ -213,10 +211,7 @@ static bool read_variants(struct reader *reader, json_t *json, const struct less
 static bool read_text(struct reader *reader, const json_t *json, const char *key,
                       const struct lesson_text_rule *rule, struct lesson_text *out) {
     json_t *value = enter_member(reader, json, key);
-    if (!value || !read_variants(reader, value, rule, out))
-        return false;
-    leave(reader);
-    return true;
+    return value && read_variants(reader, value, rule, out) && leave(reader);
 }
 
 // A text without places and cases.
@@ -224,10 +219,7 @@ static bool read_plain(struct reader *reader, const json_t *json, const char *ke
                        const char **out) {
     struct lesson_text_rule rule = {.most_chars = most};
     json_t *value = enter_member(reader, json, key);
-    if (!value || !read_string(reader, value, &rule, out))
-        return false;
-    leave(reader);
-    return true;
+    return value && read_string(reader, value, &rule, out) && leave(reader);
 }
 
 // A text with the run's values; with `has_terms` also with words of the glossary and new
@@ -281,8 +273,7 @@ static bool read_words(struct reader *reader, const json_t *root) {
     for (int i = 0; i < count; i++)
         if (reader->lesson->words[i].count == 0)
             return fail(reader, "\"%s\" is missing: add it", rules[i].key);
-    leave(reader);
-    return true;
+    return leave(reader);
 }
 
 // --- Chapters ---
@@ -319,8 +310,7 @@ static bool read_anchor(struct reader *reader, const json_t *json, enum lesson_a
     if (index < 0)
         return false;
     *out = (enum lesson_anchor)index;
-    leave(reader);
-    return true;
+    return leave(reader);
 }
 
 static bool read_step(struct reader *reader, const json_t *json, struct lesson_step *out) {
@@ -374,8 +364,7 @@ static bool read_event_steps(struct reader *reader, const json_t *json,
         leave(reader);
     }
     out->step_count = KINDS;
-    leave(reader);
-    return true;
+    return leave(reader);
 }
 
 static bool read_follows(struct reader *reader, const json_t *json, bool *out) {
@@ -387,8 +376,7 @@ static bool read_follows(struct reader *reader, const json_t *json, bool *out) {
     *out = name && strcmp(name, "run") == 0;
     if (!*out)
         return fail(reader, "must be \"run\", or be left out");
-    leave(reader);
-    return true;
+    return leave(reader);
 }
 
 static bool read_chapter(struct reader *reader, const json_t *array, size_t index,
