@@ -169,7 +169,7 @@ static struct roofline some_roofline(void) {
             .bytes = 5.75e6, .flop = 5.25e6, .bound_ns = 267000, .share = 0.75, .is_read = true}};
 }
 
-static void floors_are_shown_where_they_were_measured(void **state) {
+static void the_roofline_bound_is_shown_where_it_was_measured(void **state) {
     (void)state;
     struct measured all = make_result(6);
     char *table = printed(measure_print_table, &all);
@@ -195,7 +195,7 @@ static void floors_are_shown_where_they_were_measured(void **state) {
     measure_clear(&all.result);
 }
 
-static void the_json_has_floors_where_they_were_measured(void **state) {
+static void the_json_has_the_roofline_bound_where_it_was_measured(void **state) {
     (void)state;
     struct measured all = make_result(6);
     all.result.roofline = some_roofline();
@@ -524,8 +524,8 @@ static void a_file_that_cannot_be_written_is_refused_before_anything_is_measured
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_json_has_the_documented_keys_and_nothing_else),
-        cmocka_unit_test(floors_are_shown_where_they_were_measured),
-        cmocka_unit_test(the_json_has_floors_where_they_were_measured),
+        cmocka_unit_test(the_roofline_bound_is_shown_where_it_was_measured),
+        cmocka_unit_test(the_json_has_the_roofline_bound_where_it_was_measured),
         cmocka_unit_test(a_sweep_is_two_tables_and_its_fits_in_words),
         cmocka_unit_test(what_a_sweep_cannot_tell_is_said),
         cmocka_unit_test(the_json_of_a_sweep_has_its_points_and_fits),

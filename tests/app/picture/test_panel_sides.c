@@ -362,7 +362,7 @@ static void the_editor_shows_its_text_its_newest_tokens_and_its_trouble(void **s
 
 // --- Why ---
 
-// 10 ns a KiB or so: read_bytes_s and matrix_flop_s chosen so that floors are round.
+// 10 ns a KiB or so: read_bytes_s and matrix_flop_s chosen so that the bounds are round.
 static struct roofline roofline_for(double read_bytes_s, double matrix_flop_s, double flop) {
     return (struct roofline){
         .is_measured = true,
@@ -373,12 +373,12 @@ static struct roofline roofline_for(double read_bytes_s, double matrix_flop_s, d
 }
 
 static bool says(const struct panel *panel, const char *key, const struct run *run,
-                 const char *floor, const char *share) {
-    const char *extra[] = {"floor", floor, "share", share, NULL};
+                 const char *bound, const char *share) {
+    const char *extra[] = {"floor", bound, "share", share, NULL};
     return strcmp(block_text(panel, "why.cause"), said(key, run, run_end_ns(run), extra)) == 0;
 }
 
-static void why_names_the_longer_floor_or_what_neither_explains(void **state) {
+static void why_names_the_longer_bound_or_what_neither_explains(void **state) {
     (void)state;
     // Prefill 10 ms of 100 tokens; steps of 4 ms that read 1 MB of weights and more.
     static const struct measured of = {100, 3, 10000000, 4000000, 1000000 - 64 * 101};
@@ -386,7 +386,7 @@ static void why_names_the_longer_floor_or_what_neither_explains(void **state) {
     static const struct {
         bool is_prefill;
         double read_s, matrix_s, flop;
-        const char *key, *floor, *share;
+        const char *key, *bound, *share;
     } rows[] = {
         {false, 1e6 / 3e-3, 1e12, 1e6, "why.decode.read", "3.00 ms", "75 %"},
         {false, 1e12, 1e6 / 3e-3, 1e6, "why.decode.compute", "3.00 ms", "75 %"},
@@ -405,9 +405,9 @@ static void why_names_the_longer_floor_or_what_neither_explains(void **state) {
         source.at.roofline = &roofline;
         panel_fill(&panel_a, &source.at, &source.stage);
         assert_int_equal(panel_a.block_count, 3);
-        if (!says(&panel_a, rows[i].key, run, rows[i].floor, rows[i].share))
+        if (!says(&panel_a, rows[i].key, run, rows[i].bound, rows[i].share))
             fail_msg("row %zu: %s", i, block_text(&panel_a, "why.cause"));
-        assert_non_null(strstr(block_text(&panel_a, "why.floors"), rows[i].floor));
+        assert_non_null(strstr(block_text(&panel_a, "why.floors"), rows[i].bound));
         assert_non_null(strstr(block_text(&panel_a, "why.floors"), rows[i].share));
         const char *took = block_text(&panel_a, rows[i].is_prefill ? "why.prefill" : "why.decode");
         assert_non_null(strstr(took, rows[i].is_prefill ? "10.0 ms" : "4.00 ms"));
@@ -490,7 +490,7 @@ int main(void) {
         cmocka_unit_test(the_guess_of_a_first_token_reads_in_the_runs_unit),
         cmocka_unit_test(the_glossary_explains_the_word_in_focus),
         cmocka_unit_test(the_editor_shows_its_text_its_newest_tokens_and_its_trouble),
-        cmocka_unit_test(why_names_the_longer_floor_or_what_neither_explains),
+        cmocka_unit_test(why_names_the_longer_bound_or_what_neither_explains),
         cmocka_unit_test(why_says_what_it_reads_at_which_rate),
         cmocka_unit_test(why_gives_no_number_that_was_not_measured),
     };

@@ -1,4 +1,4 @@
-// Tests of the floors: the formulas against figures worked out by hand for two
+// Tests of the roofline bound: its formulas against figures worked out by hand for two
 // well-known models and one device, and that this device's own rates are such as
 // rates can be.
 #include <setjmp.h>
@@ -47,7 +47,7 @@ static void assert_close(double got, double wanted, double share) {
         fail_msg("%.6g, expected %.6g", got, wanted);
 }
 
-static void floors_of_well_known_models_are_those_worked_out_by_hand(void **state) {
+static void bounds_of_well_known_models_are_those_worked_out_by_hand(void **state) {
     static const struct {
         const char *shape;
         enum gguf_tensor_type type;
@@ -132,7 +132,7 @@ static void this_device_has_rates_within_reason_and_soon(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(floors_of_well_known_models_are_those_worked_out_by_hand),
+        cmocka_unit_test(bounds_of_well_known_models_are_those_worked_out_by_hand),
         cmocka_unit_test(a_step_is_counted_halfway_through_the_answer),
         cmocka_unit_test(this_device_has_rates_within_reason_and_soon),
     };

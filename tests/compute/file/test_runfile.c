@@ -208,7 +208,7 @@ static void a_small_run_is_printed_exactly_so(void **state) {
     run_destroy(run);
 }
 
-static void a_sweep_and_floors_are_kept_beside_the_run(void **state) {
+static void a_sweep_and_a_roofline_bound_are_kept_beside_the_run(void **state) {
     (void)state;
     struct runfile_extras extras = small_extras(), back, none;
     struct run *run = NULL;
@@ -1000,7 +1000,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_runs_that_come_with_the_program_were_measured_on_a_device),
         cmocka_unit_test(a_small_run_is_printed_exactly_so),
-        cmocka_unit_test(a_sweep_and_floors_are_kept_beside_the_run),
+        cmocka_unit_test(a_sweep_and_a_roofline_bound_are_kept_beside_the_run),
         cmocka_unit_test(a_sweep_that_is_wrong_is_not_saved),
         cmocka_unit_test(extras_cut_anywhere_are_refused),
         cmocka_unit_test(every_wrong_field_of_the_extras_is_refused_by_its_name),
