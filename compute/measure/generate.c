@@ -151,6 +151,22 @@ bool generate_prepare(struct run **out, const struct generate *g, const struct r
     return true;
 }
 
+// --- Stop and busy ---
+
+bool generate_is_stopped(const struct generate *g) {
+    return g->stop && atomic_load_explicit(g->stop, memory_order_relaxed);
+}
+
+enum generate_end generate_stopped(struct why *why) {
+    why_set(why, "stopped");
+    return GENERATE_STOPPED;
+}
+
+void generate_set_busy(const struct generate *g, bool is_busy) {
+    if (g->busy)
+        atomic_store_explicit(g->busy, is_busy, memory_order_relaxed);
+}
+
 // --- One answer ---
 
 static void wake(struct answer *a, int64_t now_ns) {
@@ -179,9 +195,7 @@ static void on_mark(void *context, int stage, int64_t end_ns) {
 }
 
 static bool is_stopped(void *context) {
-    const struct answer *a = context;
-    const _Atomic bool *stop = a->generate->stop;
-    return stop && atomic_load_explicit(stop, memory_order_relaxed);
+    return generate_is_stopped(((const struct answer *)context)->generate);
 }
 
 // If so, the backend chooses, and a device need not copy all scores to the host.
@@ -297,10 +311,8 @@ static enum generate_end decode(struct answer *a, int32_t id) {
     for (int n = 1; n < a->run->info.answer_limit; n++) {
         if (is_end(g, id))
             return GENERATE_DONE;
-        if (is_stopped(a)) {
-            why_set(a->why, "stopped");
-            return GENERATE_STOPPED;
-        }
+        if (generate_is_stopped(g))
+            return generate_stopped(a->why);
         int column = g->prompt_count + n - 1;
         struct run_pass pass = {
             .phase = RUN_DECODE,
@@ -316,11 +328,6 @@ static enum generate_end decode(struct answer *a, int32_t id) {
             return end;
     }
     return GENERATE_DONE;
-}
-
-static void set_busy(const struct generate *g, bool is_busy) {
-    if (g->busy)
-        atomic_store_explicit(g->busy, is_busy, memory_order_relaxed);
 }
 
 // Allocated before the clock starts.
@@ -346,12 +353,12 @@ enum generate_end generate_answer(struct run *run, const struct generate *g,
         .why = why,
     };
     sampler_reset(&a.sampler);
-    set_busy(g, true);
+    generate_set_busy(g, true);
     int32_t id = -1;
     enum generate_end end = take_tokens(&a) ? prefill(&a, &id) : GENERATE_FAILED;
     if (end == GENERATE_DONE)
         end = decode(&a, id);
-    set_busy(g, false);
+    generate_set_busy(g, false);
     free(a.all);
     run_close(run, end == GENERATE_DONE ? RUN_COMPLETE : RUN_FAILED);
     if (publish)

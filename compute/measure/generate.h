@@ -86,6 +86,15 @@ bool generate_prepare(struct run **out, const struct generate *generate,
 enum generate_end generate_pass(const struct generate *generate, const struct backend_pass *pass,
                                 struct why *why);
 
+// Whether a stop was requested.
+bool generate_is_stopped(const struct generate *generate);
+
+// Sets `why` to "stopped" and returns GENERATE_STOPPED.
+enum generate_end generate_stopped(struct why *why);
+
+// Sets *busy, if there is one.
+void generate_set_busy(const struct generate *generate, bool is_busy);
+
 // Fills a prepared (or rewound) run; time 0 is right before its first pass. Marks
 // go out through `publish` as they are made, if it is given: publish_begin has been
 // called, publish_end is called here. `why` is set unless GENERATE_DONE; the run is

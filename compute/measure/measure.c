@@ -32,33 +32,19 @@ struct session {
 
 // --- Between runs ---
 
-static bool is_stopped(const struct measure_plan *plan) {
-    const _Atomic bool *stop = plan->generate->stop;
-    return stop && atomic_load_explicit(stop, memory_order_relaxed);
-}
-
-static enum generate_end stopped(struct why *why) {
-    why_set(why, "stopped");
-    return GENERATE_STOPPED;
-}
-
 static void tell(const struct session *s, enum measure_stage stage, int done, int total) {
     if (s->plan->on_progress)
         s->plan->on_progress(s->plan->context, stage, done, total);
 }
 
-void measure_rest(const _Atomic bool *stop, int64_t rest_ns) {
+void measure_rest(const struct generate *generate, int64_t rest_ns) {
     int64_t end_ns = stopwatch_now_ns() + rest_ns;
-    while (!stop || !atomic_load_explicit(stop, memory_order_relaxed)) {
+    while (!generate_is_stopped(generate)) {
         int64_t left_ns = end_ns - stopwatch_now_ns();
         if (left_ns <= 0)
             return;
         nanosleep(&(struct timespec){.tv_nsec = (long)(left_ns < NAP_NS ? left_ns : NAP_NS)}, NULL);
     }
-}
-
-static void rest(const struct measure_plan *plan, int64_t rest_ns) {
-    measure_rest(plan->generate->stop, rest_ns);
 }
 
 static int64_t spent_ns(const struct session *s) {
@@ -86,8 +72,8 @@ static enum generate_end step_by_step(const struct generate *g, int count, float
                                       struct why *why) {
     enum generate_end end = GENERATE_DONE;
     for (int i = 0; i < count && end == GENERATE_DONE; i++) {
-        if (g->stop && atomic_load_explicit(g->stop, memory_order_relaxed))
-            return stopped(why);
+        if (generate_is_stopped(g))
+            return generate_stopped(why);
         struct backend_pass pass = {
             .tokens = g->prompt + i,
             .count = 1,
@@ -155,10 +141,11 @@ static enum generate_end run_cold(struct session *s) {
 
 // One more run of the same request.
 static enum generate_end run_again(const struct session *s, struct run *run) {
-    rest(s->plan, s->plan->pause_ns);
-    if (is_stopped(s->plan))
-        return stopped(s->why);
-    enum generate_end end = generate_answer(run, s->plan->generate, NULL, s->why);
+    const struct generate *g = s->plan->generate;
+    measure_rest(g, s->plan->pause_ns);
+    if (generate_is_stopped(g))
+        return generate_stopped(s->why);
+    enum generate_end end = generate_answer(run, g, NULL, s->why);
     if (end == GENERATE_DONE && !same_answer(run, s->out->cold)) {
         why_set(s->why, "two runs of the same request gave different answers: this device's "
                         "figures cannot be trusted, use another one");
@@ -303,7 +290,7 @@ enum generate_end measure_run(struct measure_result *out, const struct measure_p
                 MEASURE_MAX_REPEATS);
         return GENERATE_FAILED;
     }
-    rest(plan, plan->settle_ns);
+    measure_rest(plan->generate, plan->settle_ns);
     enum generate_end end = run_cold(&s);
     if (end == GENERATE_DONE)
         end = warm_up(&s);

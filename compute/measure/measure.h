@@ -66,7 +66,7 @@ void measure_clear(struct measure_result *result); // frees the runs; zeroed is 
 // cache.
 enum generate_end measure_check_prefill(const struct generate *generate, struct why *why);
 
-// Sleeps that long, or until *stop is true (NULL is fine).
-void measure_rest(const _Atomic bool *stop, int64_t rest_ns);
+// Sleeps that long, or until a stop is requested.
+void measure_rest(const struct generate *generate, int64_t rest_ns);
 
 #endif

@@ -87,8 +87,7 @@ static void ignore_mark(void *context, int stage, int64_t end_ns) {
 }
 
 static bool is_stopped(void *context) {
-    const _Atomic bool *stop = ((const struct generate *)context)->stop;
-    return stop && atomic_load_explicit(stop, memory_order_relaxed);
+    return generate_is_stopped(context);
 }
 
 // Passes `count` tokens after the first `from`, as a run does, and checks the token they
@@ -188,11 +187,6 @@ static void tell(const struct sweep_work *work, const struct sweep_plan *plan) {
     plan->on_points(plan->context, &sweep, work->visits, work->count * plan->repeats);
 }
 
-static void set_busy(const struct generate *g, bool is_busy) {
-    if (g->busy)
-        atomic_store_explicit(g->busy, is_busy, memory_order_relaxed);
-}
-
 enum generate_end sweep_measure(struct sweep_work *work, const struct sweep_plan *plan,
                                 struct why *why) {
     const struct generate *g = plan->generate;
@@ -203,14 +197,12 @@ enum generate_end sweep_measure(struct sweep_work *work, const struct sweep_plan
         bool is_spent = stopwatch_now_ns() - start_ns >= plan->budget_ns;
         if (is_spent && work->visits >= SWEEP_LEAST_VISITS)
             break;
-        measure_rest(g->stop, plan->pause_ns);
-        if (is_stopped((void *)(uintptr_t)g)) {
-            why_set(why, "stopped");
-            return GENERATE_STOPPED;
-        }
-        set_busy(g, true);
+        measure_rest(g, plan->pause_ns);
+        if (generate_is_stopped(g))
+            return generate_stopped(why);
+        generate_set_busy(g, true);
         enum generate_end end = visit(work, g, work->order[work->visits % work->count], why);
-        set_busy(g, false);
+        generate_set_busy(g, false);
         if (end != GENERATE_DONE)
             return end;
         work->visits++;

@@ -221,6 +221,18 @@ static bool take_string(struct cursor *cursor, struct gguf_string *out) {
     return true;
 }
 
+// The name of a key or a tensor.
+static bool take_name(struct cursor *cursor, struct gguf_string *out, int most_bytes) {
+    if (!take_string(cursor, out))
+        return false;
+    if (out->bytes == 0)
+        return fail(cursor, "%s has an empty name", cursor->part);
+    if (out->bytes > (size_t)most_bytes)
+        return fail(cursor, "%s has a name of %zu bytes, more than %d", cursor->part, out->bytes,
+                    most_bytes);
+    return true;
+}
+
 // --- Keys ---
 
 static bool fail_key(const struct cursor *cursor, const struct key *key, const char *what) {
@@ -289,14 +301,7 @@ static bool take_array(struct cursor *cursor, struct key *key) {
 }
 
 static bool take_key(struct cursor *cursor, struct key *key) {
-    if (!take_string(cursor, &key->name))
-        return false;
-    if (key->name.bytes == 0)
-        return fail(cursor, "%s has an empty name", cursor->part);
-    if (key->name.bytes > MAX_KEY_BYTES)
-        return fail(cursor, "%s has a name of %zu bytes, more than %d", cursor->part,
-                    key->name.bytes, MAX_KEY_BYTES);
-    if (!take_value_type(cursor, key, &key->type))
+    if (!take_name(cursor, &key->name, MAX_KEY_BYTES) || !take_value_type(cursor, key, &key->type))
         return false;
     key->element = key->type;
     key->count = 1;
@@ -452,15 +457,8 @@ static bool take_tensor_type(struct cursor *cursor, struct gguf_tensor *tensor, 
 // One line of the tensor table; `offset` from the start of the data section.
 static bool take_tensor(struct cursor *cursor, struct gguf_tensor *tensor, uint64_t *offset) {
     int64_t values = 0;
-    if (!take_string(cursor, &tensor->name))
-        return false;
-    if (tensor->name.bytes == 0)
-        return fail(cursor, "%s has an empty name", cursor->part);
-    if (tensor->name.bytes > GGUF_MAX_NAME)
-        return fail(cursor, "%s has a name of %zu bytes, more than %d", cursor->part,
-                    tensor->name.bytes, GGUF_MAX_NAME);
-    if (!take_dims(cursor, tensor, &values) || !take_tensor_type(cursor, tensor, values) ||
-        !take_u64(cursor, offset))
+    if (!take_name(cursor, &tensor->name, GGUF_MAX_NAME) || !take_dims(cursor, tensor, &values) ||
+        !take_tensor_type(cursor, tensor, values) || !take_u64(cursor, offset))
         return false;
     if (*offset % cursor->gguf->alignment != 0)
         return fail_tensor(cursor, tensor, "starts at %" PRIu64 ", not a multiple of %zu", *offset,
@@ -927,14 +925,7 @@ void gguf_describe_key(const struct gguf *gguf, int index, char *out, size_t byt
     }
     if (key->count > LISTED_ELEMENTS)
         snprintf(line + used, sizeof line - (size_t)used, ", ...");
-    // Cut between characters, never inside one.
-    size_t whole = 0, length = strlen(line);
-    while (whole < length) {
-        size_t step = utf8_length(line + whole, length - whole);
-        if (step == 0 || whole + step >= bytes)
-            break;
-        whole += step;
-    }
+    size_t whole = utf8_cut(line, strlen(line), bytes - 1);
     memcpy(out, line, whole);
     out[whole] = '\0';
 }
