@@ -34,8 +34,8 @@ struct stage_state footage_stage(const struct options *options) {
     };
 }
 
-// Measures what a page of Lab needs, one after another. What cannot be measured says so in
-// the picture.
+// Measures one after another what a page of Lab needs. The picture names what could not be
+// measured.
 static bool measure_page(struct labwork *work, struct source *source, const struct options *options,
                          struct why *why) {
     unsigned wants = labwork_wants(max_int(options->page - 1, 0));

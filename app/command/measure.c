@@ -290,7 +290,7 @@ static bool print_csv(FILE *out, const struct measured *measured) {
 // "-" is standard output.
 static bool write_whole(const char *path, print_fn *print, const struct measured *measured,
                         struct why *why) {
-    if (strcmp(path, "-") == 0)
+    if (options_is_stdout(path))
         return print(stdout, measured) || why_set(why, "no memory for the figures.");
     char *text = NULL;
     size_t bytes = 0;
@@ -310,12 +310,8 @@ static bool write_whole(const char *path, print_fn *print, const struct measured
     return ok;
 }
 
-static bool is_stdout(const char *path) {
-    return path && strcmp(path, "-") == 0;
-}
-
 static bool check_target(const char *path, struct why *why) {
-    return !path || is_stdout(path) || partfile_check_target(path, true, why);
+    return !path || options_is_stdout(path) || partfile_check_target(path, true, why);
 }
 
 static bool save(const char *path, const struct measured *measured, struct why *why) {
@@ -337,7 +333,7 @@ static bool write_files(const struct options *options, const struct measured *me
 static void print_result(const struct options *options, const struct measured *measured) {
     if (options->text_only)
         measure_print_answer(stdout, measured->result.shown);
-    else if (!is_stdout(options->json_path) && !is_stdout(options->csv_path))
+    else if (!options_is_stdout(options->json_path) && !options_is_stdout(options->csv_path))
         measure_print_table(stdout, measured);
     if (options->save_path && !options->is_quiet)
         fprintf(stderr, "saved %s: tokendrip --run %s plays it\n", options->save_path,

@@ -15,7 +15,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 // --- The plan ---
 
@@ -301,7 +300,7 @@ static bool record_frames(struct recording *recording, bool quiet, struct why *w
 static void say_saved(const struct recording *recording, const struct options *options) {
     const struct record_plan *plan = &recording->plan;
     // Standard output may be the film itself.
-    FILE *out = strcmp(options->operand, "-") == 0 ? stderr : stdout;
+    FILE *out = options_is_stdout(options->operand) ? stderr : stdout;
     const char *stopped = recording->frames < plan->frame_count ? "; stopped early" : "";
     if (recording->most_dropped > 0)
         fprintf(stderr, "tokendrip: note: %d shapes found no room in the busiest frame.\n",

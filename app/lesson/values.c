@@ -54,7 +54,7 @@ static struct now now_of(const struct run *run, int64_t t_ns) {
 
 // --- Numbers ---
 
-// -1 = not known (yet): a dash. Bytes are also unknown where there are none.
+// -1 = not known (yet), shown as a dash. 0 bytes count as unknown, too: a lesson has none.
 struct numbers {
     int64_t prompt_tokens, answer_now, answer_tokens, fed_count, steps, number, step, layers;
     int64_t cache_before, cache_now, cache_bytes, cache_read_bytes, weight_bytes, step_bytes;

@@ -224,7 +224,7 @@ static bool check_mode(const struct argparse *args, const struct options *option
     return true;
 }
 
-static bool is_stdout(const char *path) {
+bool options_is_stdout(const char *path) {
     return path && strcmp(path, "-") == 0;
 }
 
@@ -245,12 +245,12 @@ static bool check_pairs(const struct argparse *args, const struct options *optio
     }
     if (options->from_ns >= 0 && options->to_ns >= 0 && options->from_ns >= options->to_ns)
         return why_set(why, "--from must lie before --to. Swap them, or leave one out.");
-    int to_stdout =
-        is_stdout(options->json_path) + is_stdout(options->csv_path) + options->text_only;
+    int to_stdout = options_is_stdout(options->json_path) + options_is_stdout(options->csv_path) +
+                    options->text_only;
     if (to_stdout > 1)
         return why_set(why, "only one of --json -, --csv - and --text can have standard output. "
                             "Give the others a file.");
-    if (is_stdout(options->save_path))
+    if (options_is_stdout(options->save_path))
         return why_set(why, "--save needs a file name: --save run.json");
     return true;
 }

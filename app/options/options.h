@@ -94,4 +94,6 @@ extern const struct argparse_table options_table;
 // A bit of option_row.commands: the row is also part of the program's own help.
 enum { OPTION_COMMON = 1u << COMMAND_COUNT };
 
+bool options_is_stdout(const char *path); // "-"; NULL is not
+
 #endif

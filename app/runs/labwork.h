@@ -55,8 +55,8 @@ void labwork_start(struct labwork *work, struct source *source, const struct run
 // Takes what the engine has finished so far. True: something changed.
 bool labwork_poll(struct labwork *work, struct source *source);
 
-// Floors are those of one run: brings them to the one that is shown now. `shape` NULL (no
-// model here): they stay those of the file's run.
+// Works out the floors of the run that is shown now from the device's rates. `shape` NULL (no
+// model here): the floors stay those of the file's run.
 void labwork_fit(struct labwork *work, const struct model_shape *shape, const struct run *run);
 
 // What there is to show of a run (NULL = none yet) and its lesson, with all that was measured

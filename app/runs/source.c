@@ -79,7 +79,7 @@ static bool open_engine(struct source *source, const struct run_request *request
     return engine_open(&source->engine, &opts, why);
 }
 
-// Tokens of context that the request needs at least.
+// The fewest tokens of context that the request can do with.
 static int context_needed(const struct source *source, const struct run_request *request) {
     int answer = request->answer_tokens > 0 ? request->answer_tokens : 1;
     return source->prompt.count + answer;

@@ -114,7 +114,7 @@ enum { LINES = 3, PAGE_LINES = 8 };
 enum kind {
     PLAIN,
     REVEALS, // refused while the run waits for a guess
-    STEPS,   // so, too; and on a blank screen it only brings the picture back
+    STEPS,   // refused then, too; on a blank screen it only brings the picture back
 };
 
 static const struct {

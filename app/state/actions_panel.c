@@ -50,7 +50,7 @@ void action_answer(struct stage_state *state, const struct actions_context *cont
 
 // --- Targets ---
 
-// A slider on its way: measured once it rests.
+// The slider may still move: the new length is measured once it rests.
 static void set_length(struct stage_state *state, int *wish, int tokens) {
     if (*wish != tokens)
         state->requests |= REQUEST_MEASURE_SOON;
