@@ -227,6 +227,24 @@ static void speed_changes_keep_the_moment(void **state) {
     run_destroy(run);
 }
 
+// Both last as long on the screen at every speed.
+static void a_new_speed_keeps_the_time_before_the_run_and_after_it(void **state) {
+    (void)state;
+    static const enum action actions[] = {ACTION_FASTER, ACTION_SLOWER, ACTION_SLOWER,
+                                          ACTION_REAL_TIME};
+    struct run *run = random_run(9, &small);
+    struct stage_state stage = stage_for(run);
+    for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
+        stage = press(stage, actions[i], run, 0);
+        const struct playhead *playhead = &stage.playhead;
+        assert_int_equal(playhead->first_ns,
+                         -playhead_run_ns(playhead->rate, PLAYHEAD_LEAD_SCREEN_NS));
+        assert_int_equal(playhead->last_ns - run_end_ns(run),
+                         playhead_run_ns(playhead->rate, PLAYHEAD_TAIL_SCREEN_NS));
+    }
+    run_destroy(run);
+}
+
 static void swapping_the_run_keeps_the_event(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed < 100; seed++) {
@@ -695,6 +713,7 @@ int main(void) {
         cmocka_unit_test(the_period_blanks_in_show_mode_and_steps_a_frame_elsewhere),
         cmocka_unit_test(a_frame_on_and_a_frame_back_is_where_one_was),
         cmocka_unit_test(speed_changes_keep_the_moment),
+        cmocka_unit_test(a_new_speed_keeps_the_time_before_the_run_and_after_it),
         cmocka_unit_test(swapping_the_run_keeps_the_event),
         cmocka_unit_test(past_the_end_of_one_run_is_past_the_end_of_the_other),
         cmocka_unit_test(lengths_move_on_their_ladder_and_ask_for_a_measurement),
