@@ -337,6 +337,22 @@ static struct engine_request long_request(const int32_t *prompt, int count) {
     return request;
 }
 
+// The worker, still busy with the first request, never sees the second one.
+static void a_request_stopped_before_its_turn_leaves_the_engine_idle(void **state) {
+    (void)state;
+    struct engine *engine = open_engine(2);
+    int32_t prompt[64];
+    struct engine_request request = long_request(prompt, prompt_of(engine, prompt, 64, question));
+    for (int i = 0; i < 8; i++) {
+        start(engine, &request);
+        usleep(20000);
+        start(engine, &request);
+        engine_stop(engine);
+        assert_int_equal(wait_for_end(engine), ENGINE_IDLE);
+    }
+    engine_close(engine);
+}
+
 static void stopping_is_prompt_and_keeps_the_engine(void **state) {
     (void)state;
     struct engine *engine = open_engine(2);
@@ -834,6 +850,7 @@ int main(void) {
         cmocka_unit_test(a_shape_that_is_not_there_is_refused),
         cmocka_unit_test(what_is_seen_while_it_grows_is_a_prefix_of_the_cold_run),
         cmocka_unit_test(stopping_is_prompt_and_keeps_the_engine),
+        cmocka_unit_test(a_request_stopped_before_its_turn_leaves_the_engine_idle),
         cmocka_unit_test(a_new_request_overtakes_the_old_one),
         cmocka_unit_test(closing_during_a_measurement_is_prompt),
         cmocka_unit_test(runs_rest_between_each_other),
