@@ -654,7 +654,23 @@ static void a_name_too_long_for_the_answer_ends_with_a_whole_letter(void **state
     }
 }
 
-// The cursor: the only upright fill in ink.
+// Draws the cursor before byte `at` of the field: the only upright fill in ink. *box: the
+// field's ring.
+static struct rect cursor_at(int at, struct rect *box) {
+    struct rect cursor = {0};
+    *box = cursor;
+    panel.field_cursor = at;
+    draw(&list);
+    for (int k = 0; k < list.count; k++) {
+        bool is_ink = list.cmds[k].color == paint.theme->colors[COLOR_INK];
+        if (is_ink && list.cmds[k].kind == CMD_RING)
+            *box = list.cmds[k].rect;
+        if (is_ink && list.cmds[k].kind == CMD_FILL && list.cmds[k].rect.h > 4)
+            cursor = list.cmds[k].rect;
+    }
+    return cursor;
+}
+
 static void the_cursor_is_always_in_sight(void **state) {
     (void)state;
     for (int i = 0; i < SIZE_COUNT; i++) {
@@ -663,18 +679,32 @@ static void the_cursor_is_always_in_sight(void **state) {
         random_label(panel.field, sizeof panel.field, 400);
         int bytes = (int)strlen(panel.field);
         for (int at = 0; at <= bytes; at += 1 + bytes / 40) {
-            panel.field_cursor = at;
-            draw(&list);
-            struct rect box = {0}, cursor = {0};
-            for (int k = 0; k < list.count; k++) {
-                bool is_ink = list.cmds[k].color == paint.theme->colors[COLOR_INK];
-                if (is_ink && list.cmds[k].kind == CMD_RING)
-                    box = list.cmds[k].rect;
-                if (is_ink && list.cmds[k].kind == CMD_FILL && list.cmds[k].rect.h > 4)
-                    cursor = list.cmds[k].rect;
-            }
+            struct rect box, cursor = cursor_at(at, &box);
             assert_true(cursor.w > 0 && box.w > 0 && is_inside(cursor, box));
         }
+    }
+}
+
+// Where a line is broken the cursor goes on in the new row, as the next letter will.
+static void before_a_rows_first_letter_the_cursor_is_in_that_row(void **state) {
+    (void)state;
+    for (int i = 0; i < SIZE_COUNT; i++) {
+        lay_out(SIZES[i][0], SIZES[i][1], LAYOUT_STAGE, 0);
+        sample_panel(&panel, SAMPLE_EDITOR);
+        for (int at = 0; at < 240; at++)
+            panel.field[at] = at % 6 == 5 ? ' ' : 'w';
+        panel.field[240] = '\0';
+        struct rect box, first = cursor_at(0, &box), before = first, cursor = first;
+        int rows = 1;
+        for (int at = 1; at < 240; at++, before = cursor) {
+            cursor = cursor_at(at, &box);
+            if (cursor.x >= before.x)
+                continue;
+            assert_int_equal(at % 6, 0);
+            assert_int_equal(cursor.x, first.x);
+            rows++;
+        }
+        assert_true(rows > 1);
     }
 }
 
@@ -877,6 +907,7 @@ int main(void) {
         cmocka_unit_test(an_underlined_word_is_found_by_its_name),
         cmocka_unit_test(a_name_too_long_for_the_answer_ends_with_a_whole_letter),
         cmocka_unit_test(the_cursor_is_always_in_sight),
+        cmocka_unit_test(before_a_rows_first_letter_the_cursor_is_in_that_row),
         cmocka_unit_test(either_half_of_a_switch_is_hit_where_its_words_are),
         cmocka_unit_test(scrolling_shows_every_line_and_counts_the_others),
         cmocka_unit_test(what_has_room_does_not_scroll),
