@@ -392,6 +392,9 @@ unsigned long long host_global_timer(void) {
     unsigned long long ns = (unsigned long long)now.tv_sec * 1000000000ull +
                             (unsigned long long)now.tv_nsec +
                             (unsigned long long)TIMER_OFFSET_NS * 1000;
+    if (host_cuda.timer_back_after > 0 && --host_cuda.timer_back_after == 0)
+        host_cuda.timer_back_ns = 1000000000;
+    ns -= host_cuda.timer_back_ns;
     return host_cuda.timer_step_ns ? ns - ns % host_cuda.timer_step_ns : ns;
 }
 

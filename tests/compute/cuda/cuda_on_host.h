@@ -37,6 +37,8 @@ struct host_cuda {
     bool is_lazy;            // streams do their work piece by piece, when they are looked at
     int graph_launches;
     unsigned long long timer_step_ns; // 0: as fine as the host's clock
+    long timer_back_after;            // so many looks at it on, it is set back by 1 s; 0 = never
+    unsigned long long timer_back_ns;
 };
 
 extern struct host_cuda host_cuda;

@@ -269,6 +269,24 @@ static void a_coarse_clock_gives_way_to_events(void **) {
     }
 }
 
+// Whichever mark is the first after it: a run takes no mark that is before the last one.
+static void a_clock_set_back_within_a_pass_keeps_the_marks_in_order(void **) {
+    struct gguf_builder_llama deep = small;
+    deep.layers = 8;
+    for (long marks = 1; marks <= (long)deep.layers + 1; marks++) {
+        static struct runner r;
+        struct built built = build(&deep);
+        int32_t token = 1;
+        open_runner(&r, &backend_cuda, built.model);
+        feed(&r, &token, 1, 0);
+        host_cuda.timer_back_after = marks;
+        feed(&r, &token, 1, 0); // looks at the order
+        assert_true(host_cuda.timer_back_ns > 0);
+        close_small(built, &r, NULL);
+        host_cuda_reset();
+    }
+}
+
 struct stopping {
     int asked, after;
 };
@@ -517,6 +535,7 @@ int main(void) {
         cmocka_unit_test_setup(marks_lie_within_the_pass_however_they_are_made, setup),
         cmocka_unit_test_setup(fewer_marks_change_no_bit_and_are_named, setup),
         cmocka_unit_test_setup(a_coarse_clock_gives_way_to_events, setup),
+        cmocka_unit_test_setup(a_clock_set_back_within_a_pass_keeps_the_marks_in_order, setup),
         cmocka_unit_test_setup(a_prefill_can_be_stopped_and_the_cache_then_holds_what_came_before,
                                setup),
         cmocka_unit_test_setup(a_greedy_id_needs_no_logits, setup),
