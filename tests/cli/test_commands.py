@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import time
 import unittest
@@ -107,6 +108,20 @@ class Inspect(program.Case):
         self.assertRegex(text, r"\n  token_embd\.weight +F16 +\d+ KiB +\d+ x \d+\n")
         self.assertRegex(text, r"\ntokendrip can run it: \d+\.\d million parameters, F16, "
                                r"\d+ layers")
+
+    def test_of_many_tensors_400_are_listed_and_all_are_counted(self):
+        count, floats = 800, 8  # 32 bytes a tensor, which is also the alignment
+        with open(self.path("many.gguf"), "wb") as file:
+            file.write(b"GGUF" + struct.pack("<IQQ", 3, count, 0))
+            for i in range(count):
+                name = b"t%03d" % i
+                file.write(struct.pack("<Q", len(name)) + name)
+                file.write(struct.pack("<IQIQ", 1, floats, 0, 4 * floats * i))
+            file.write(bytes(-file.tell() % 32 + 4 * floats * count))
+        text = self.succeed("inspect", "many.gguf").decode()
+        self.assertEqual(re.findall(r"^\d+ tensors.*|^  and .* more", text, re.M),
+                         ["800 tensors, 25 KiB", "  and 400 more"])
+        self.assertEqual(re.findall(r"^  t(\d+) ", text, re.M)[-1], "399")
 
     def test_what_is_no_gguf_is_refused(self):
         with open(self.path("text.gguf"), "w") as file:
