@@ -43,6 +43,9 @@ if(TOKENDRIP_TESTS)
 endif()
 
 if(TOKENDRIP_HAS_TESTS)
+    # Test programs find the assets as the program does: beside their folder.
+    file(CREATE_LINK ${CMAKE_SOURCE_DIR}/assets ${CMAKE_BINARY_DIR}/assets SYMBOLIC)
+
     set(random compute/run/random_run.c)
     set(builder compute/model/gguf_builder.c)
     set(fixture render/film/sink_fixture.c)
@@ -55,7 +58,8 @@ if(TOKENDRIP_HAS_TESTS)
     set(panels app/picture/panel_fixture.c ${lessons} ${plain} ${fault})
     set(alike render/data/alike.c)
 
-    foreach(name assets figures json_in json_out num partfile progress signals stopwatch utf8 why)
+    foreach(name assets figures json_in json_out num partfile places progress signals stopwatch utf8
+            why words)
         tokendrip_test(test_${name} compute/base tokendrip_base unit)
     endforeach()
 
