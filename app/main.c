@@ -12,6 +12,7 @@
 #include "compute/base/assets.h"
 #include "compute/base/signals.h"
 #include "compute/base/why.h"
+#include "compute/base/words.h"
 
 #include <poll.h>
 #include <unistd.h>
@@ -58,13 +59,22 @@ static void find_runs(struct options *options) {
     options->compare_path = assets_run(compare_path, options->compare_path);
 }
 
+// What shows a run speaks the user's language; all else is printed in English and needs no
+// file for it.
+static bool choose_language(const struct options *options, struct why *why) {
+    bool shows = options->command == COMMAND_PLAY || options->command == COMMAND_RECORD ||
+                 options->command == COMMAND_DESCRIBE;
+    return !shows || words_choose(options->language, why);
+}
+
 int main(int argc, char **argv) {
     struct options options;
     struct why why = {0};
     int code = EXIT_USAGE;
     if (options_parse(&options, argc, argv, &why)) {
         find_runs(&options);
-        code = signals_start(&why) ? run_command(&options, &why) : EXIT_FAILED;
+        bool is_ready = choose_language(&options, &why) && signals_start(&why);
+        code = is_ready ? run_command(&options, &why) : EXIT_FAILED;
     }
     if (code == EXIT_FAILED && signals_stop_asked())
         code = EXIT_STOPPED;

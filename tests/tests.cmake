@@ -232,6 +232,7 @@ if(TOKENDRIP_HAS_TESTS)
         set_tests_properties(${name} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77 TIMEOUT 600
             ENVIRONMENT "TOKENDRIP=$<TARGET_FILE:tokendrip>;SOURCE_DIR=${CMAKE_SOURCE_DIR};TOKENDRIP_TESTDATA=${TOKENDRIP_TESTDATA}")
     endfunction()
+    tokendrip_cli(languages cli ${cli}/check_languages.py)
     tokendrip_cli(include_rule cli ${cli}/check_includes.py ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
     if(TOKENDRIP_HAS_CUDA)
         tokendrip_cli(spills cli ${cli}/check_spills.py ${TOKENDRIP_NVCC} ${CMAKE_SOURCE_DIR})

@@ -81,8 +81,8 @@ static void say_prefill(char *out, size_t bytes, const struct run *run, int pass
     snprintf(out, bytes,
              "prefill: one pass of %s over %s%s side by side, through %s one after another; %s",
              pass_time(run, pass).text, is_whole ? "all " : "the next ",
-             figure_counted(at->column_count, 0, "prompt token").text,
-             figure_counted(run->info.layers, 0, "layer").text, yields);
+             figure_counted(at->column_count, false, "prompt token").text,
+             figure_counted(run->info.layers, false, "layer").text, yields);
 }
 
 static void say_step(char *out, size_t bytes, const struct run *run, int pass) {
@@ -101,7 +101,7 @@ static void say_step(char *out, size_t bytes, const struct run *run, int pass) {
     format_token(fed, sizeof fed, run, at->first_column);
     snprintf(out, bytes,
              "decode step %d: one pass of %s over %s alone, reading all weights and %s; %s", number,
-             length.text, fed, figure_counted(at->first_column, 0, "saved token").text, yields);
+             length.text, fed, figure_counted(at->first_column, false, "saved token").text, yields);
 }
 
 void describe_event(char *out, size_t bytes, const struct run *run, int event) {
@@ -109,7 +109,7 @@ void describe_event(char *out, size_t bytes, const struct run *run, int event) {
     struct figure moment = run_time_on(&run->info, run_event_ns(run, event), run_end_ns(run));
     if (event == 0)
         snprintf(what, sizeof what, "prompt: %s, waiting",
-                 figure_counted(run->info.prompt_tokens, 0, "token").text);
+                 figure_counted(run->info.prompt_tokens, false, "token").text);
     else if (run->passes[event - 1].phase == RUN_PREFILL)
         say_prefill(what, sizeof what, run, event - 1);
     else
@@ -133,7 +133,7 @@ static void print_prompt(FILE *out, const struct run *run) {
 
 static void print_cache(FILE *out, const struct run *run, int entries) {
     int64_t entry_bytes = run_cache_entry_bytes(run);
-    fprintf(out, "   KV cache: %s", figure_counted(entries, 0, "token").text);
+    fprintf(out, "   KV cache: %s", figure_counted(entries, false, "token").text);
     if (run->info.origin == RUN_LESSON || entry_bytes <= 0) {
         fprintf(out, " (no bytes: a lesson runs no model)\n");
         return;
@@ -184,7 +184,7 @@ void describe_block(FILE *out, const struct lesson *lesson, const struct run *ru
         fprintf(out, "   Answer: nothing yet\n");
     else
         fprintf(out, "   Answer: %s (%s)\n", answer ? answer : "",
-                figure_counted(now.answers, 0, "token").text);
+                figure_counted(now.answers, false, "token").text);
     free(answer);
 }
 
@@ -226,9 +226,9 @@ void describe_run(FILE *out, const struct lesson *lesson, const struct run *run)
     int events = run_events(run);
     print_origin(out, run);
     fprintf(out, "%s, %s, %s, %d events\n\n",
-            figure_counted(run->info.prompt_tokens, 0, "prompt token").text,
-            figure_counted(run->answer_count, 0, "answer token").text,
-            figure_counted(run->info.layers, 0, "layer").text, events);
+            figure_counted(run->info.prompt_tokens, false, "prompt token").text,
+            figure_counted(run->answer_count, false, "answer token").text,
+            figure_counted(run->info.layers, false, "layer").text, events);
     for (int event = 0; event < events; event++) {
         describe_block(out, lesson, run, event);
         fputc('\n', out);

@@ -6,15 +6,23 @@
 #include "compute/base/progress.h"
 #include "compute/base/signals.h"
 #include "compute/base/why.h"
+#include "compute/base/words.h"
 
 #include <string.h>
 
 bool footage_lesson(struct lesson **out, bool *is_needed, const struct options *options,
                     struct why *why) {
     *out = NULL;
-    *is_needed = options->lesson_path || strcmp(options->language, "en") != 0;
-    return options->lesson_path ? lesson_load(out, options->lesson_path, why)
-                                : lesson_load_named(out, options->language, why);
+    *is_needed = options->lesson_path;
+    if (!options->lesson_path)
+        return lesson_load_own(out, why);
+    if (!lesson_load(out, options->lesson_path, why))
+        return false;
+    // In a language that the program doesn't have, its own words stay in English.
+    struct why unknown;
+    if (lesson_language(*out))
+        words_choose(lesson_language(*out), &unknown);
+    return true;
 }
 
 struct stage_state footage_stage(const struct options *options) {

@@ -44,9 +44,9 @@ static void print_head(FILE *out, const struct measure_result *result) {
             info->weight_type);
     fprintf(out, "%s: %s", info->device, info->device_name);
     if (info->threads > 0)
-        fprintf(out, ", %s", figure_counted(info->threads, 0, "thread").text);
+        fprintf(out, ", %s", figure_counted(info->threads, false, "thread").text);
     fprintf(out, "\n%d prompt tokens, %s%s\n", info->prompt_tokens,
-            figure_counted(result->shown->answer_count, 0, "answer token").text,
+            figure_counted(result->shown->answer_count, false, "answer token").text,
             info->forced_length ? " (length forced)" : "");
     fprintf(out, "%d warm runs after %d warm-ups, %s\n\n", result->repeats, result->warmups,
             info->date);
@@ -128,7 +128,7 @@ static void print_figures(FILE *out, const struct measure_result *result) {
             result->prefill_checked ? "same logits as token by token"
                                     : "not made, so not known to be right");
     fprintf(out, "disturbance: taken off a processor %s during the warm runs\n",
-            figure_counted(result->involuntary_switches, 0, "time").text);
+            figure_counted(result->involuntary_switches, false, "time").text);
 }
 
 void measure_print_table(FILE *out, const struct measured *measured) {

@@ -313,8 +313,8 @@ static void say_saved(const struct recording *recording, const struct options *o
                 plan->width_px, plan->height_px, stopped);
     else
         fprintf(out, "saved %s: %s, %dx%d%s\n", options->operand,
-                figure_counted(recording->frames, 0, "still").text, plan->width_px, plan->height_px,
-                stopped);
+                figure_counted(recording->frames, false, "still").text, plan->width_px,
+                plan->height_px, stopped);
 }
 
 // Closes the sink in every case and keeps what was written, if anything was.

@@ -19,6 +19,10 @@ const char *lesson_chapter_title(const struct lesson *lesson, int chapter) {
     return chapter_at(lesson, chapter)->title;
 }
 
+const char *lesson_language(const struct lesson *lesson) {
+    return lesson->language;
+}
+
 bool lesson_follows_run(const struct lesson *lesson, int chapter) {
     return chapter_at(lesson, chapter)->follows_run;
 }

@@ -1,7 +1,8 @@
-// A lesson: chapters of steps whose texts have places for the run's own numbers, a
-// glossary, and every word of the panel. All of it is one JSON file, so that a
-// translation is one file, too; its form is assets/lessons/lesson.schema.json. load/load.h
-// loads it; everything here is pure.
+// A lesson: chapters of steps whose texts have places for the run's own numbers, and a
+// glossary, in one JSON file; its form is assets/languages/lesson.schema.json. The
+// program's own lesson is part of each language's file. The panel's other words are the
+// language's (compute/base/words.h); a lesson may say some of them in its own way.
+// load/load.h loads it; everything here is pure.
 //
 // A chapter either follows the run with one step for each event (the request and the end
 // of each pass; its texts are given by kind of event), or has steps of its own, each of
@@ -96,8 +97,11 @@ struct lesson_term lesson_term(const struct lesson *lesson, int index);
 // By its name in any case, or by a form of it that a text shows instead; -1 = none.
 int lesson_find_term(const struct lesson *lesson, const char *name);
 
-// A word of the panel by its key ("party.application"); every lesson has every key that
-// words.h lists. The last case of one with cases; an unknown key itself.
+// The language that the file names ("de"); NULL if it names none.
+const char *lesson_language(const struct lesson *lesson);
+
+// A word of the panel by its key ("party.application"): the lesson's own, or else the
+// language's. The last case of one with cases; an unknown key itself.
 const char *lesson_word(const struct lesson *lesson, const char *key);
 
 // What fills the places of a text.

@@ -2,6 +2,7 @@
 // with its numbers.
 #include "app/lesson/parts.h"
 #include "app/lesson/text.h"
+#include "compute/base/words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -92,7 +93,7 @@ static void put_title(struct lesson_page *out, const struct lesson *lesson,
     const struct run *run = facts->run;
     char step[16], steps[16], text[sizeof out->title];
     bool is_open = run->state == RUN_OPEN && lesson->chapters[place.chapter].follows_run;
-    lesson_text_fill(text, sizeof text, lesson_pick(title, run, moment), facts, false);
+    lesson_text_fill(text, sizeof text, lesson_pick(title, run, moment), facts, NULL);
     snprintf(step, sizeof step, "%d", place.step + 1);
     snprintf(steps, sizeof steps, "%d", lesson_steps(lesson, place.chapter, run));
     const char *const extra[] = {"place", step, "places", steps, "title", text, NULL};
@@ -110,7 +111,7 @@ static void put_blocks(struct lesson_page *out, const struct lesson *lesson,
         struct lesson_block *block = &out->blocks[i];
         snprintf(block->heading, sizeof block->heading, "%s", lesson_word(lesson, headings[i]));
         lesson_text_fill(block->text, sizeof block->text,
-                         lesson_pick(&step->blocks[i], facts->run, moment), facts, true);
+                         lesson_pick(&step->blocks[i], facts->run, moment), facts, lesson);
     }
 }
 
@@ -136,32 +137,33 @@ void lesson_page(struct lesson_page *out, const struct lesson *lesson, struct le
     put_title(out, lesson, place, &step->title, &facts, moment);
     put_blocks(out, lesson, step, &facts, moment);
     lesson_text_fill(out->summary, sizeof out->summary, lesson_pick(&step->summary, run, moment),
-                     &facts, false);
+                     &facts, NULL);
     if (place.step + 1 == steps && !(chapter->follows_run && run->state == RUN_OPEN))
         lesson_text_fill(out->takeaway, sizeof out->takeaway,
-                         lesson_pick(&chapter->takeaway, run, moment), &facts, false);
+                         lesson_pick(&chapter->takeaway, run, moment), &facts, NULL);
     out->shows = chapter->shows | step->shows;
 }
 
 // --- Words ---
 
+// What the lesson itself says under a key; NULL: nothing.
+static const struct lesson_text *own_word(const struct lesson *lesson, const char *key) {
+    for (int i = 0; i < lesson->word_count; i++)
+        if (strcmp(lesson->words[i].key, key) == 0)
+            return &lesson->words[i].text;
+    return NULL;
+}
+
 const char *lesson_word(const struct lesson *lesson, const char *key) {
-    int index = lesson_word_index(key);
-    if (index < 0)
-        return key;
-    const struct lesson_text *word = &lesson->words[index];
-    return word->variants[word->count - 1].text;
+    const struct lesson_text *own = own_word(lesson, key);
+    return own ? own->variants[own->count - 1].text : word(key);
 }
 
 void lesson_say(char *out, size_t bytes, const struct lesson *lesson, const char *key,
                 const struct lesson_facts *facts) {
     const struct run *run = facts->run;
-    int count = 0, index = lesson_word_index(key);
-    if (index < 0) {
-        snprintf(out, bytes, "%s", key);
-        return;
-    }
+    const struct lesson_text *own = own_word(lesson, key);
     unsigned moment = run && facts->t_ns >= run_end_ns(run) ? MOMENT_FINAL : 0;
-    lesson_text_fill(out, bytes, lesson_pick(&lesson->words[index], run, moment), facts,
-                     lesson_word_rules(&count)[index].has_terms);
+    const char *text = own ? lesson_pick(own, run, moment) : word(key);
+    lesson_text_fill(out, bytes, text, facts, lesson);
 }

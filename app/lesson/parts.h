@@ -3,11 +3,11 @@
 #define APP_LESSON_PARTS_H
 
 #include "app/lesson/lesson.h"
-#include "app/lesson/words.h"
 
 enum {
     LESSON_MAX_TERMS = 128,
     LESSON_MAX_VARIANTS = 6,
+    LESSON_MAX_WORDS = 160,
 };
 
 // The cases of a text: the first that holds is taken, WHEN_ELSE comes last.
@@ -80,13 +80,21 @@ struct lesson_form {
     int term;
 };
 
+// A word of the panel that the lesson says in its own way.
+struct lesson_own_word {
+    const char *key; // of compute/base/words.h
+    struct lesson_text text;
+};
+
 struct lesson {
     struct json_t *json; // the file as jansson holds it: owns every text below
-    struct lesson_text words[LESSON_MAX_WORDS]; // in the order of lesson_word_rules
+    int word_count;
+    struct lesson_own_word words[LESSON_MAX_WORDS];
     int term_count;
     struct lesson_term terms[LESSON_MAX_TERMS];
     int form_count;
     struct lesson_form *forms;
+    const char *language; // "de", or NULL
     int chapter_count;
     struct lesson_chapter chapters[LESSON_MAX_CHAPTERS];
 };

@@ -1,163 +1,48 @@
-// See text.h. Checking and filling read the places with the same function.
+// See text.h.
 #include "app/lesson/text.h"
 
 #include "app/lesson/values.h"
-#include "compute/base/figures.h"
+#include "compute/base/places.h"
 #include "compute/base/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { PLACE_BYTES = 96, VALUE_BYTES = 512, PLACE_CHARS = 6 };
-
-// --- Reading ---
-
-enum piece_kind { PIECE_END, PIECE_SIGN, PIECE_VALUE, PIECE_TERM, PIECE_BROKEN };
-
-// The next piece of a text: a character, or a place in up to three parts.
-struct piece {
-    enum piece_kind kind;
-    const char *sign; // PIECE_SIGN: sign_bytes of it
-    size_t sign_bytes;
-    int part_count;
-    char parts[3][PLACE_BYTES];
-    const char *problem; // PIECE_BROKEN
-};
-
-static bool broken(struct piece *out, const char *problem) {
-    out->kind = PIECE_BROKEN;
-    out->problem = problem;
-    return true;
-}
-
-// The inside of a place up to its closing sign.
-static const char *read_place(struct piece *out, const char *text, char close) {
-    size_t used = 0;
-    out->part_count = 1;
-    for (; *text && *text != close; text++) {
-        if (strchr("{}[]\n", *text) || (*text == '|' && out->part_count == 3))
-            break;
-        if (*text == '|') {
-            used = 0;
-            out->part_count++;
-            continue;
-        }
-        if (used + 1 >= PLACE_BYTES)
-            break;
-        out->parts[out->part_count - 1][used++] = *text;
-    }
-    return *text == close ? text + 1 : NULL;
-}
-
-// Reads one piece at *text and moves on. False at the end.
-static bool next_piece(struct piece *out, const char **text) {
-    const char *at = *text;
-    *out = (struct piece){.kind = PIECE_END};
-    if (!*at)
-        return false;
-    if (strchr("{}[]", *at) && at[1] == *at) {
-        *out = (struct piece){.kind = PIECE_SIGN, .sign = at, .sign_bytes = 1};
-        *text = at + 2;
-        return true;
-    }
-    if (*at == '}' || *at == ']')
-        return broken(out, *at == '}' ? "a lone } (write }})" : "a lone ] (write ]])");
-    if (*at == '{' || *at == '[') {
-        out->kind = *at == '{' ? PIECE_VALUE : PIECE_TERM;
-        const char *after = read_place(out, at + 1, *at == '{' ? '}' : ']');
-        if (!after)
-            return broken(out, *at == '{' ? "a place that { opens and no } closes"
-                                          : "a word that [ opens and no ] closes");
-        *text = after;
-        return true;
-    }
-    size_t length = utf8_length(at, strlen(at));
-    out->kind = PIECE_SIGN;
-    out->sign = at;
-    out->sign_bytes = length ? length : 1;
-    *text = at + out->sign_bytes;
-    return true;
-}
+enum { PLACE_CHARS = 6 };
 
 // --- Filling ---
 
-struct writer {
-    char *out;
-    size_t bytes, used;
-    bool is_cut, in_term;
+// What fills the places of one text.
+struct filling {
+    const struct lesson_facts *facts;
+    const struct lesson *glossary;
 };
 
-enum { KEPT_BYTES = 5 }; // for an ellipsis, a closing mark and the NUL
-
-static void put(struct writer *writer, const char *text, size_t length) {
-    for (size_t i = 0; i < length && !writer->is_cut;) {
-        size_t sign = utf8_length(text + i, length - i);
-        sign = sign ? sign : 1;
-        if (writer->used + sign + KEPT_BYTES > writer->bytes) {
-            memcpy(writer->out + writer->used, SIGN_ELLIPSIS, 3);
-            writer->used += 3;
-            writer->is_cut = true;
-            if (writer->in_term)
-                writer->out[writer->used++] = LESSON_TERM_END;
-            return;
-        }
-        memcpy(writer->out + writer->used, text + i, sign);
-        writer->used += sign;
-        i += sign;
-    }
-}
-
-static void value_of(char *out, size_t bytes, const char *name, const struct lesson_facts *facts) {
+static bool value_of(char *out, size_t bytes, const char *name, const void *context) {
+    const struct lesson_facts *facts = ((const struct filling *)context)->facts;
     for (const char *const *pair = facts->extra; pair && pair[0] && pair[1]; pair += 2) {
         if (strcmp(pair[0], name) == 0) {
             snprintf(out, bytes, "%s", pair[1]);
-            return;
+            return true;
         }
     }
-    if (!facts->run || !lesson_value(out, bytes, name, facts->run, facts->t_ns))
-        snprintf(out, bytes, SIGN_DASH);
+    return facts->run && lesson_value(out, bytes, name, facts->run, facts->t_ns);
 }
 
-static void put_value(struct writer *writer, const struct piece *piece,
-                      const struct lesson_facts *facts) {
-    char value[VALUE_BYTES];
-    value_of(value, sizeof value, piece->parts[0], facts);
-    put(writer, value, strlen(value));
-    if (piece->part_count < 3)
-        return;
-    const char *form = piece->parts[strcmp(value, "1") == 0 ? 1 : 2];
-    put(writer, " ", 1);
-    put(writer, form, strlen(form));
-}
-
-static void put_term(struct writer *writer, const struct piece *piece, bool has_marks) {
-    static const char begin = LESSON_TERM_BEGIN, end = LESSON_TERM_END;
-    if (has_marks)
-        put(writer, &begin, 1);
-    writer->in_term = has_marks && !writer->is_cut;
-    put(writer, piece->parts[0], strlen(piece->parts[0]));
-    if (has_marks)
-        put(writer, &end, 1);
-    writer->in_term = false;
+static bool has_term(const char *name, const void *context) {
+    return lesson_find_term(((const struct filling *)context)->glossary, name) >= 0;
 }
 
 void lesson_text_fill(char *out, size_t bytes, const char *text, const struct lesson_facts *facts,
-                      bool has_marks) {
-    struct writer writer = {.out = out, .bytes = bytes};
-    struct piece piece;
-    if (bytes == 0)
-        return;
-    writer.is_cut = bytes < KEPT_BYTES;
-    while (next_piece(&piece, &text) && piece.kind != PIECE_BROKEN) {
-        if (piece.kind == PIECE_SIGN)
-            put(&writer, piece.sign, piece.sign_bytes);
-        else if (piece.kind == PIECE_VALUE)
-            put_value(&writer, &piece, facts);
-        else
-            put_term(&writer, &piece, has_marks);
+                      const struct lesson *glossary) {
+    struct filling filling = {facts, glossary};
+    struct place_filler filler = {.value = value_of, .has_term = has_term, .context = &filling};
+    if (glossary) {
+        filler.term_begin = LESSON_TERM_BEGIN;
+        filler.term_end = LESSON_TERM_END;
     }
-    out[writer.used] = '\0';
+    places_fill(out, bytes, text, &filler);
 }
 
 // --- Checking ---
@@ -212,31 +97,31 @@ static void quote(char out[40], const char *text) {
     out[bytes] = '\0';
 }
 
-static bool check_value(const struct piece *piece, const struct lesson_text_rule *rule,
+static bool check_value(const struct place *place, const struct lesson_text_rule *rule,
                         char problem[160]) {
     char name[40];
-    quote(name, piece->parts[0]);
+    quote(name, place->parts[0]);
     if (!rule->extra)
         return refuse(problem, "has {%s}, but no values stand here: write it out", name);
-    if (piece->part_count == 2)
+    if (place->part_count == 2)
         return refuse(problem, "has {%s|...} with one form: write {%s|one|many}", name, name);
-    if (is_value(piece->parts[0], rule))
+    if (is_value(place->parts[0], rule))
         return true;
     if (rule->extra[0])
         return refuse(problem, "has an unknown value {%s}: here also stand %s", name, rule->extra);
     return refuse(problem, "has an unknown value {%s}: did you mean {%s}?", name,
-                  nearest_value(piece->parts[0]));
+                  nearest_value(place->parts[0]));
 }
 
-static bool check_term(const struct piece *piece, const struct lesson_text_rule *rule,
+static bool check_term(const struct place *place, const struct lesson_text_rule *rule,
                        char problem[160]) {
     char name[40];
-    const char *word = piece->parts[piece->part_count > 1 ? 1 : 0];
+    const char *word = place->parts[place->part_count > 1 ? 1 : 0];
     quote(name, word);
-    if (!rule->glossary || piece->part_count > 2)
+    if (!rule->glossary || place->part_count > 2)
         return refuse(problem, "has [%s], but no glossary words stand here: drop the brackets",
                       name);
-    if (piece->parts[0][0] && lesson_find_term(rule->glossary, word) >= 0)
+    if (place->parts[0][0] && lesson_find_term(rule->glossary, word) >= 0)
         return true;
     return refuse(problem, "has [%s], which the glossary lacks: add it there or drop the brackets",
                   name);
@@ -253,35 +138,35 @@ static bool has_control(const char *text, bool has_lines) {
     return false;
 }
 
-static int chars_of_piece(const struct piece *piece) {
-    if (piece->kind == PIECE_SIGN)
+static int chars_of(const struct place *place) {
+    if (place->kind == PLACE_SIGN)
         return 1;
-    if (piece->kind == PIECE_TERM)
-        return utf8_count(piece->parts[0]);
-    return PLACE_CHARS + (piece->part_count == 3 ? utf8_count(piece->parts[2]) : 0);
+    if (place->kind == PLACE_TERM)
+        return utf8_count(place->parts[0]);
+    return PLACE_CHARS + (place->part_count == 3 ? utf8_count(place->parts[2]) : 0);
 }
 
-static bool check_piece(const struct piece *piece, const struct lesson_text_rule *rule,
+static bool check_place(const struct place *place, const struct lesson_text_rule *rule,
                         char problem[160]) {
-    if (piece->kind == PIECE_BROKEN)
-        return refuse(problem, "has %s", piece->problem);
-    if (piece->kind == PIECE_VALUE)
-        return check_value(piece, rule, problem);
-    return piece->kind != PIECE_TERM || check_term(piece, rule, problem);
+    if (place->kind == PLACE_BROKEN)
+        return refuse(problem, "has %s", place->problem);
+    if (place->kind == PLACE_VALUE)
+        return check_value(place, rule, problem);
+    return place->kind != PLACE_TERM || check_term(place, rule, problem);
 }
 
 bool lesson_text_check(const char *text, const struct lesson_text_rule *rule, char problem[160]) {
-    struct piece piece;
+    struct place place;
     int chars = 0;
     if (!text[0])
         return refuse(problem, "is empty: write a text");
     if (has_control(text, rule->glossary))
         return refuse(problem, "has a control character: %s",
                       rule->glossary ? "only \\n may stand in it" : "none may stand in it");
-    while (next_piece(&piece, &text)) {
-        if (!check_piece(&piece, rule, problem))
+    while (place_next(&place, &text)) {
+        if (!check_place(&place, rule, problem))
             return false;
-        chars += chars_of_piece(&piece);
+        chars += chars_of(&place);
     }
     if (chars <= rule->most_chars)
         return true;

@@ -1,16 +1,14 @@
-// Texts with places: {value}, {count|one|many} (the count, a space and the form for that
-// count), [word] and [shown|word] of the glossary; {{ }} [[ ]] are the characters
-// themselves. Pure.
+// The texts of a lesson: their places (compute/base/places.h) filled with a run's values,
+// and checked. Pure.
 #ifndef APP_LESSON_TEXT_H
 #define APP_LESSON_TEXT_H
 
 #include "app/lesson/lesson.h"
 
-// Fills `text`, which lesson_text_check has accepted. What does not fit is cut between
-// characters and ends in an ellipsis. With `has_marks`, words of the glossary are put
-// between marks, which are always closed.
+// Fills `text`, which lesson_text_check has accepted, as places_fill does. With a
+// `glossary`, its words are put between marks; NULL: no marks.
 void lesson_text_fill(char *out, size_t bytes, const char *text, const struct lesson_facts *facts,
-                      bool has_marks);
+                      const struct lesson *glossary);
 
 // What a text may contain.
 struct lesson_text_rule {

@@ -315,7 +315,7 @@ static struct figure number_of(const struct value *value, const struct now *now)
         return run_time(&now->at.run->info, number);
     if (value->form == BYTES)
         return figure_bytes(number);
-    return value->form == PERCENT ? figure_percent((double)number) : figure_count(number, 0);
+    return value->form == PERCENT ? figure_percent((double)number) : figure_count(number, false);
 }
 
 bool lesson_value(char *out, size_t bytes, const char *name, const struct run *run, int64_t t_ns) {

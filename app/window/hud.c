@@ -206,7 +206,7 @@ static void lengths_text(char *out, size_t bytes, const struct stage_state *stat
         snprintf(out, bytes, "prompt %d, answer %d tokens", prompt, state->answer_tokens);
     else
         snprintf(out, bytes, "prompt %s, answer to its end",
-                 figure_counted(prompt, 0, "token").text);
+                 figure_counted(prompt, false, "token").text);
 }
 
 void hud_toast_text(char *out, size_t bytes, const struct stage_state *state,

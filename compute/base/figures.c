@@ -3,6 +3,7 @@
 #include "compute/base/figures.h"
 
 #include "compute/base/num.h"
+#include "compute/base/words.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -28,6 +29,26 @@ static void append(struct figure *out, const char *format, ...) {
     va_end(args);
 }
 
+// Adds a number with the language's signs: its decimal sign, and the one between
+// thousands if `is_grouped`.
+static void append_digits(struct figure *out, const char *plain, bool is_grouped) {
+    size_t sign = plain[0] == '-', digits = strspn(plain + sign, "0123456789");
+    for (size_t i = 0; plain[i] != '\0'; i++) {
+        if (is_grouped && i > sign && i < sign + digits && (sign + digits - i) % 3 == 0)
+            append(out, "%s", words_thousands());
+        if (plain[i] == '.')
+            append(out, "%s", words_decimal());
+        else
+            append(out, "%c", plain[i]);
+    }
+}
+
+static void append_number(struct figure *out, int decimals, double value) {
+    char plain[FIGURE_BYTES];
+    snprintf(plain, sizeof plain, "%.*f", decimals, value);
+    append_digits(out, plain, false);
+}
+
 // --- Digits ---
 
 // Decimals that give three digits.
@@ -48,19 +69,6 @@ static struct scale scale_of(double value, const struct scale *scales, int count
     while (i + 1 < count && fabs(value) >= 999.5 * scales[i].size)
         i++;
     return scales[i];
-}
-
-// Puts `separator` between the thousands of the number's whole part.
-static struct figure grouped(const char *plain, char separator) {
-    struct figure out; // numbers have 22 digits at the most, so all of it fits
-    size_t sign = plain[0] == '-', digits = strspn(plain + sign, "0123456789"), at = 0;
-    for (size_t i = 0; plain[i] != '\0'; i++) {
-        if (i > sign && i < sign + digits && (sign + digits - i) % 3 == 0)
-            out.text[at++] = separator;
-        out.text[at++] = plain[i];
-    }
-    out.text[at] = '\0';
-    return out;
 }
 
 static struct figure dash(void) {
@@ -88,8 +96,8 @@ struct figure figure_time(int64_t ns, int64_t scale_ns) {
         return (struct figure){"0 ms"};
     while (scale_ns < forms[form].from_ns)
         form++;
-    append(&out, "%.*f %s", forms[form].decimals, (double)ns / (double)forms[form].unit_ns,
-           forms[form].unit);
+    append_number(&out, forms[form].decimals, (double)ns / (double)forms[form].unit_ns);
+    append(&out, " %s", forms[form].unit);
     return out;
 }
 
@@ -98,7 +106,8 @@ struct figure figure_units(int64_t ns, int64_t scale_ns, int64_t unit_ns, const 
     if (ns < 0)
         return dash();
     bool is_whole = scale_ns / 10 >= unit_ns || ns % unit_ns == 0;
-    append(&out, "%.*f %s", is_whole ? 0 : 1, (double)ns / (double)unit_ns, unit);
+    append_number(&out, is_whole ? 0 : 1, (double)ns / (double)unit_ns);
+    append(&out, " %s", unit);
     return out;
 }
 
@@ -111,9 +120,12 @@ struct figure figure_estimate(double ns, double error_ns) {
     struct scale scale = scale_of(fmax(fabs(ns), error_ns), scales, 4);
     double value = ns / scale.size, error = error_ns / scale.size;
     int decimals = error > 0 ? decimals_of_error(error, 1, 4) : decimals_of(value);
-    append(&out, "%s%.*f", value < 0 ? SIGN_MINUS : "", decimals, fabs(value));
-    if (error_ns >= 0)
-        append(&out, SIGN_HELD_SPACE SIGN_PLUS_MINUS SIGN_HELD_SPACE "%.*f", decimals, error);
+    append(&out, "%s", value < 0 ? SIGN_MINUS : "");
+    append_number(&out, decimals, fabs(value));
+    if (error_ns >= 0) {
+        append(&out, SIGN_HELD_SPACE SIGN_PLUS_MINUS SIGN_HELD_SPACE);
+        append_number(&out, decimals, error);
+    }
     append(&out, SIGN_HELD_SPACE "%s", scale.unit);
     return out;
 }
@@ -121,11 +133,14 @@ struct figure figure_estimate(double ns, double error_ns) {
 struct figure figure_count_estimate(double count, double error) {
     static const char between[] = SIGN_HELD_SPACE SIGN_PLUS_MINUS SIGN_HELD_SPACE;
     struct figure out = {""};
-    if (error < 1 && count < 1000)
-        append(&out, "%.1f%s%.1f", count, between, error);
-    else
-        append(&out, "%s%s%s", figure_count(llround(count), ',').text, between,
-               figure_count(llround(fmax(error, 1)), ',').text);
+    if (error >= 1 || count >= 1000) {
+        append(&out, "%s%s%s", figure_count(llround(count), true).text, between,
+               figure_count(llround(fmax(error, 1)), true).text);
+        return out;
+    }
+    append_number(&out, 1, count);
+    append(&out, "%s", between);
+    append_number(&out, 1, error);
     return out;
 }
 
@@ -151,7 +166,8 @@ struct figure figure_bytes(int64_t bytes) {
     }
     bool is_whole = scaled - floor(scaled) < 0.005;
     int decimals = is_whole || scaled >= 100 ? 0 : scaled >= 10 ? 1 : 2;
-    append(&out, "%.*f %s", decimals, scaled, units[unit]);
+    append_number(&out, decimals, scaled);
+    append(&out, " %s", units[unit]);
     return out;
 }
 
@@ -161,20 +177,23 @@ struct figure figure_si(double value, const char *unit) {
     struct figure out = {""};
     struct scale scale = scale_of(value, scales, sizeof scales / sizeof scales[0]);
     double scaled = value / scale.size;
-    append(&out, "%.*f %s%s", scale.size > 1 ? decimals_of(scaled) : 0, scaled, scale.unit, unit);
+    append_number(&out, scale.size > 1 ? decimals_of(scaled) : 0, scaled);
+    append(&out, " %s%s", scale.unit, unit);
     return out;
 }
 
 // --- Counts ---
 
-struct figure figure_count(int64_t count, char separator) {
+struct figure figure_count(int64_t count, bool is_grouped) {
     struct figure out = {""};
-    append(&out, "%" PRId64, count);
-    return separator ? grouped(out.text, separator) : out;
+    char plain[FIGURE_BYTES];
+    snprintf(plain, sizeof plain, "%" PRId64, count);
+    append_digits(&out, plain, is_grouped);
+    return out;
 }
 
-struct figure figure_counted(int64_t count, char separator, const char *noun) {
-    struct figure out = figure_count(count, separator);
+struct figure figure_counted(int64_t count, bool is_grouped, const char *noun) {
+    struct figure out = figure_count(count, is_grouped);
     append(&out, " %s%s", noun, figure_plural(count));
     return out;
 }
@@ -182,15 +201,19 @@ struct figure figure_counted(int64_t count, char separator, const char *noun) {
 struct figure figure_number(double value) {
     struct figure out = {""};
     double size = fabs(value);
-    append(&out, size >= 1e5 && size < 1e12 ? "%.0f" : "%.6g", value);
-    return strchr(out.text, 'e') ? out : grouped(out.text, ',');
+    char plain[FIGURE_BYTES];
+    snprintf(plain, sizeof plain, size >= 1e5 && size < 1e12 ? "%.0f" : "%.6g", value);
+    append_digits(&out, plain, !strchr(plain, 'e'));
+    return out;
 }
 
 struct figure figure_factor(double times) {
     struct figure out = {""};
     if (times >= 10000)
-        return figure_count((int64_t)times, ',');
-    append(&out, "%.4g", times);
+        return figure_count((int64_t)times, true);
+    char plain[FIGURE_BYTES];
+    snprintf(plain, sizeof plain, "%.4g", times);
+    append_digits(&out, plain, false);
     return out;
 }
 
@@ -206,11 +229,17 @@ struct figure figure_percent(double percent) {
     return out;
 }
 
+static struct figure in_words(const char *key) {
+    struct figure out;
+    snprintf(out.text, sizeof out.text, "%s", word(key));
+    return out;
+}
+
 struct figure figure_share(double share) {
     if (share > 0 && share < 0.005)
-        return (struct figure){"less than 1" SIGN_HELD_SPACE "%"};
+        return in_words("figure.share_least");
     if (share < 1 && share >= 0.995)
-        return (struct figure){"more than 99" SIGN_HELD_SPACE "%"};
+        return in_words("figure.share_most");
     return figure_held(figure_percent(100 * share));
 }
 

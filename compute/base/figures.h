@@ -1,10 +1,13 @@
 // Every figure a user reads is written here, so that one quantity looks the same in the
 // picture, in the panel and on the terminal. Each function returns the text by value:
 // figure_bytes(n).text can be used in place, until the end of the statement.
-// A figure and its unit stand one space apart, unless said otherwise.
+// A figure and its unit stand one space apart, unless said otherwise. Decimal signs and
+// those between thousands are those of the language chosen (words.h); the examples are
+// English.
 #ifndef COMPUTE_BASE_FIGURES_H
 #define COMPUTE_BASE_FIGURES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 // Signs outside ASCII, as string literals that join their neighbours.
@@ -56,11 +59,11 @@ struct figure figure_bytes(int64_t bytes);
 // "12.3 GB/s", "1.25 TFLOP": three digits with a decimal prefix; below 1,000 whole.
 struct figure figure_si(double value, const char *unit);
 
-// "1,024" with ',' between thousands, "1024" with 0.
-struct figure figure_count(int64_t count, char separator);
+// "1,024" if `is_grouped`, else "1024".
+struct figure figure_count(int64_t count, bool is_grouped);
 
 // "1 token", "1,024 tokens": a count, as above, and an English noun with a plural in -s.
-struct figure figure_counted(int64_t count, char separator, const char *noun);
+struct figure figure_counted(int64_t count, bool is_grouped, const char *noun);
 
 // "0.25", "12,500", "1e+15": up to six digits, commas between thousands. Below 1e12
 // large numbers are written out.

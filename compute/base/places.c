@@ -110,9 +110,12 @@ static void put_value(struct writer *writer, const struct place *place,
 
 static void put_term(struct writer *writer, const struct place *place,
                      const struct place_filler *filler) {
-    if (filler->term_begin)
+    const char *name = place->parts[place->part_count > 1 ? 1 : 0];
+    bool is_marked =
+        filler->term_end && (!filler->has_term || filler->has_term(name, filler->context));
+    if (is_marked)
         put(writer, &filler->term_begin, 1);
-    writer->open_mark = writer->is_cut ? 0 : filler->term_end;
+    writer->open_mark = is_marked && !writer->is_cut ? filler->term_end : 0;
     put(writer, place->parts[0], strlen(place->parts[0]));
     if (writer->open_mark)
         put(writer, &filler->term_end, 1);

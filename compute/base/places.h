@@ -33,8 +33,10 @@ bool place_next(struct place *out, const char **text);
 struct place_filler {
     // Writes the value called `name`. False if there is none: an em dash takes its place.
     bool (*value)(char *out, size_t bytes, const char *name, const void *context);
+    // False if the glossary has no such word, which then gets no marks. NULL: it has all.
+    bool (*has_term)(const char *name, const void *context);
     const void *context;
-    char term_begin, term_end; // put around a glossary word; 0: nothing
+    char term_begin, term_end; // the marks around a glossary word; 0: none
 };
 
 // Writes `text` with its places filled, up to the first piece that is broken. What does

@@ -28,7 +28,7 @@ struct run_device run_device(const struct run_info *info, bool with_threads) {
                  info->device_name[0] ? info->device_name : info->device);
     else if (with_threads && info->threads > 0)
         snprintf(out.text, sizeof out.text, "CPU, %s",
-                 figure_counted(info->threads, 0, "thread").text);
+                 figure_counted(info->threads, false, "thread").text);
     else
         snprintf(out.text, sizeof out.text, "CPU");
     return out;

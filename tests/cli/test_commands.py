@@ -17,7 +17,7 @@ import program
 
 COMMANDS = ["play", "record", "measure", "describe", "devices", "inspect"]
 MODEL = os.path.join(program.SOURCE_DIR, "assets", "model", "tokendrip.gguf")
-LESSONS = os.path.join(program.SOURCE_DIR, "assets", "lessons")
+LANGUAGES = os.path.join(program.SOURCE_DIR, "assets", "languages")
 DEJAVU = "/usr/share/fonts/truetype/dejavu"
 
 
@@ -157,9 +157,7 @@ class Describe(program.Case):
         return re.findall(r"^   In short: (\S.*)$", text, re.M)
 
     def test_every_language_of_the_lesson_has_a_line_for_every_block(self):
-        names = os.listdir(LESSONS)
-        languages = [m.group(1) for m in map(re.compile(
-            r"two-stages\.(\w+)\.json$").match, names) if m] + ["en"]
+        languages = [name[:2] for name in os.listdir(LANGUAGES) if len(name) == len("en.json")]
         told = set()
         for language in languages:
             lines = self.in_short("--lang", language)
@@ -173,8 +171,8 @@ class Describe(program.Case):
         self.assertEqual(self.in_short(), self.in_short("--lang", "en"))
 
     def test_a_lesson_of_ones_own_tells_in_its_words(self):
-        with open(os.path.join(LESSONS, "two-stages.json"), encoding="utf-8") as file:
-            text = file.read()
+        with open(os.path.join(LANGUAGES, "en.json"), encoding="utf-8") as file:
+            text = json.dumps(json.load(file)["lesson"], ensure_ascii=False)
         with open(self.path("own.json"), "w", encoding="utf-8") as file:
             file.write(text.replace("The prompt is ready", "All is prepared"))
         lines = self.in_short("--lesson", "own.json")
@@ -196,11 +194,21 @@ class Describe(program.Case):
             self.refuse(1, "en", "describe", "--clock", "lesson", "--lang", language)
 
     def test_the_walk_is_whole_without_any_lesson(self):
-        shutil.copytree(os.path.join(program.SOURCE_DIR, "assets", "schedules"),
-                        self.path("assets/schedules"))
+        for name in ("schedules", "languages"):
+            shutil.copytree(os.path.join(program.SOURCE_DIR, "assets", name),
+                            self.path("assets/" + name))
         env = {"TOKENDRIP_ASSETS": self.path("assets")}
+        os.remove(self.path("assets/languages/de.json"))
+        with open(self.path("assets/languages/en.json"), "r+", encoding="utf-8") as file:
+            language = json.load(file)
+            del language["lesson"]
+            file.seek(0)
+            file.truncate()
+            json.dump(language, file)
         self.assertEqual(self.in_short(env=env), [])
-        self.refuse(1, "two-stages", "describe", "--clock", "lesson", "--lang", "de", env=env)
+        self.refuse(1, "there are en", "describe", "--clock", "lesson", "--lang", "de", env=env)
+        os.remove(self.path("assets/languages/en.json"))
+        self.refuse(1, "languages/en.json", "describe", "--clock", "lesson", env=env)
 
     def test_stage_0_has_the_lessons_totals(self):
         text = self.succeed("describe", "--schedule", "stage-0").decode()

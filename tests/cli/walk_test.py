@@ -12,13 +12,13 @@ import time
 import xwindow
 from xwindow import check
 
-LESSONS = os.path.join(os.environ["SOURCE_DIR"], "assets", "lessons")
+LANGUAGES = os.path.join(os.environ["SOURCE_DIR"], "assets", "languages")
 
 
-def steps_of(name):
+def steps_of(language):
     """Steps of all chapters: nine events of module-7 in the first, then its own."""
-    with open(os.path.join(LESSONS, name), encoding="utf-8") as file:
-        chapters = json.load(file)["chapters"]
+    with open(os.path.join(LANGUAGES, language + ".json"), encoding="utf-8") as file:
+        chapters = json.load(file)["lesson"]["chapters"]
     return [9 if "follows" in chapter else len(chapter["steps"]) for chapter in chapters]
 
 
@@ -39,7 +39,7 @@ def say_until(window, count, key, most=120):
 def walk(display, key, back):
     window = xwindow.Window(display, "--mode", "lesson", "--clock", "lesson", "--fresh",
                             "--describe", "--size", "1280x800")
-    total = sum(steps_of("two-stages.json"))
+    total = sum(steps_of("en"))
     time.sleep(1)
     first = window.settled()
     say_until(window, total, key)

@@ -1,10 +1,9 @@
 // Fuzz target for lesson files: whatever is accepted must give pages and words of whole
 // UTF-8 with closed marks for a run in both countings; whatever is not, a reason of one
-// line. Seeds: assets/lessons/. Input that begins with "!" is no file but changes to a
+// line. Seeds: lessons as files. Input that begins with "!" is no file but changes to a
 // small lesson, {two bytes of place, one byte} each, so that without seeds, too, more
 // than the outermost braces is reached.
 #include "app/lesson/load/load.h"
-#include "app/lesson/words.h"
 #include "compute/base/why.h"
 #include "compute/file/schedule.h"
 #include "tests/app/lesson/small_lesson.h"
@@ -54,12 +53,10 @@ static void check_pages(const struct lesson *lesson, const struct run *run) {
 }
 
 static void check_words(const struct lesson *lesson, const struct run *run) {
-    int count = 0;
-    const struct lesson_word_rule *words = lesson_word_rules(&count);
-    for (int i = 0; i < count; i++) {
+    static const char *const words[] = {"heading.what", "slider.tokens", "bar.wait", "why.rest"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         char text[160];
-        lesson_say(text, sizeof text, lesson, words[i].key,
-                   &(struct lesson_facts){run, 7000, NULL});
+        lesson_say(text, sizeof text, lesson, words[i], &(struct lesson_facts){run, 7000, NULL});
         check_text(text);
     }
 }

@@ -1,12 +1,13 @@
-// Reads lesson files; form: assets/lessons/lesson.schema.json. Each value is checked
+// Reads lesson files; form: assets/languages/lesson.schema.json. Each value is checked
 // where it is read, and a reason names the path to it ("chapters[1].steps[0].what").
 #include "app/lesson/load/load.h"
 #include "app/lesson/parts.h"
 #include "app/lesson/text.h"
-#include "app/lesson/words.h"
 #include "compute/base/json_in.h"
+#include "compute/base/places.h"
 #include "compute/base/utf8.h"
 #include "compute/base/why.h"
+#include "compute/base/words.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@ enum {
     MOST_TAKEAWAY = 120,
     MOST_TERM = 32,
     MOST_TERM_TEXT = 200,
+    MOST_WORD = 240,
 };
 
 enum { PATH_DEPTH = 8, KEY_BYTES = 24, LIST_BYTES = 128 };
@@ -249,30 +251,54 @@ static bool read_term(struct reader *reader, const json_t *array, size_t index, 
 // A word that the panel once had: lesson files of that time still open, and it is passed over.
 static const char RETIRED_WORD[] = "split.question";
 
+// What the program's text of a word contains, which a lesson's own may contain, too: the
+// names of its values, parted by spaces, and whether it has words of the glossary.
+static bool read_places(char names[LIST_BYTES], const char *text) {
+    struct place place;
+    bool has_terms = false;
+    size_t used = 0;
+    names[0] = '\0';
+    while (place_next(&place, &text)) {
+        has_terms = has_terms || place.kind == PLACE_TERM;
+        if (place.kind == PLACE_VALUE && used + strlen(place.parts[0]) + 2 < LIST_BYTES)
+            used += (size_t)snprintf(names + used, LIST_BYTES - used, "%s%s", used ? " " : "",
+                                     place.parts[0]);
+    }
+    return has_terms;
+}
+
+static bool read_word(struct reader *reader, const char *key, json_t *json) {
+    struct lesson *lesson = reader->lesson;
+    char names[LIST_BYTES];
+    const char *text = word(key);
+    if (text == key)
+        return fail(reader, "the panel has no such word: correct or take out the key");
+    if (lesson->word_count == LESSON_MAX_WORDS)
+        return fail(reader, "is one word too many: at most %d", LESSON_MAX_WORDS);
+    struct lesson_text_rule rule = text_rule(reader, MOST_WORD, read_places(names, text));
+    rule.extra = names;
+    struct lesson_own_word *out = &lesson->words[lesson->word_count++];
+    out->key = key;
+    return read_variants(reader, json, &rule, &out->text);
+}
+
+// "words", which may be left out, as may any of them.
 static bool read_words(struct reader *reader, const json_t *root) {
-    int count = 0;
     const char *key = NULL;
-    json_t *value = NULL, *words = enter_member(reader, root, "words");
-    const struct lesson_word_rule *rules = lesson_word_rules(&count);
-    if (!words || !need_object(reader, words, "the words of the panel"))
+    json_t *value = NULL, *words = json_object_get(root, "words");
+    if (!words)
+        return true;
+    enter(reader, "words", 0);
+    if (!need_object(reader, words, "the words of the panel"))
         return false;
     json_object_foreach(words, key, value) {
-        int index = lesson_word_index(key);
         if (strcmp(key, RETIRED_WORD) == 0)
             continue;
         enter(reader, key, 0);
-        if (index < 0)
-            return fail(reader, "the panel has no such word: correct or take out the key");
-        struct lesson_text_rule rule =
-            text_rule(reader, rules[index].most_chars, rules[index].has_terms);
-        rule.extra = rules[index].extra;
-        if (!read_variants(reader, value, &rule, &reader->lesson->words[index]))
+        if (!read_word(reader, key, value))
             return false;
         leave(reader);
     }
-    for (int i = 0; i < count; i++)
-        if (reader->lesson->words[i].count == 0)
-            return fail(reader, "\"%s\" is missing: add it", rules[i].key);
     return leave(reader);
 }
 
@@ -437,26 +463,29 @@ static bool read_lesson(struct reader *reader, json_t *json) {
     static const struct array glossary = {"glossary", LESSON_MAX_TERMS, read_term};
     static const struct array chapters = {"chapters", LESSON_MAX_CHAPTERS, read_chapter};
     struct lesson *out = reader->lesson;
-    const char *name, *language; // for readers of the file
+    const char *name; // for readers of the file
     // The glossary comes first: texts are checked against it.
     return need_object(reader, json, "a lesson") &&
            refuse_unknown(reader, json, "a lesson",
                           "$schema comment name language words glossary chapters") &&
            read_plain(reader, json, "name", MOST_NAME, &name) &&
-           read_plain(reader, json, "language", MOST_LANGUAGE, &language) &&
+           (!json_object_get(json, "language") ||
+            read_plain(reader, json, "language", MOST_LANGUAGE, &out->language)) &&
            read_array(reader, json, &glossary, out) &&
            (find_forms(out, json) || fail(reader, "no memory for the lesson")) &&
            read_words(reader, json) && read_array(reader, json, &chapters, out);
 }
 
-struct lesson *lesson_parse(const char *name, const char *json, size_t bytes, struct why *why) {
+struct lesson *lesson_read(const char *name, json_t *json, struct why *why) {
     struct lesson *lesson = calloc(1, sizeof *lesson);
     struct reader reader = {.lesson = lesson, .name = name, .why = why};
-    if (!lesson)
+    if (!lesson) {
         fail(&reader, "no memory for the lesson");
-    else
-        lesson->json = jsonin_parse(name, json, bytes, 1, why);
-    if (lesson && lesson->json && read_lesson(&reader, lesson->json))
+        json_decref(json);
+        return NULL;
+    }
+    lesson->json = json;
+    if (read_lesson(&reader, json))
         return lesson;
     lesson_destroy(lesson);
     return NULL;

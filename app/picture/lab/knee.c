@@ -237,7 +237,7 @@ static void put_caption(struct plot *plot, const struct knee *knee) {
         lab_say(plot->caption, bytes, "Measuring: %d of %d lengths.", knee->count, knee->total);
     else if (!knee->is_whole)
         lab_say(plot->caption, bytes, "Measuring: %s so far.",
-                figure_counted(knee->count, 0, "length").text);
+                figure_counted(knee->count, false, "length").text);
     else if (!knee->fit.is_there)
         lab_say(plot->caption, bytes, "Too few lengths measured to say more.");
     else if (knee->prompt > last->tokens && !knee->is_measured)

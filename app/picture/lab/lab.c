@@ -16,7 +16,7 @@ static void put_mark(struct panel_control *control, int shown, int length, int l
         return;
     control->mark_ppm = length_ppm(shown < longest ? shown : longest, longest);
     lab_say(control->mark_label, sizeof control->mark_label, "%s: %s", word,
-            figure_count(shown, ',').text);
+            figure_count(shown, true).text);
 }
 
 static void put_slider(struct panel_control *control, int length, int longest) {

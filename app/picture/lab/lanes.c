@@ -54,7 +54,7 @@ static void put_label(struct lab_lane *lane, const struct run *run, const char *
                 lab_tokens(info->prompt_tokens).text);
     else
         lab_say(lengths.text, sizeof lengths.text, "%s + %s",
-                figure_count(info->prompt_tokens, ',').text,
+                figure_count(info->prompt_tokens, true).text,
                 lab_tokens(run_answers_seen(run)).text);
     const char *origin = info->origin == RUN_LESSON     ? "lesson units"
                          : info->origin == RUN_MODELLED ? "modelled"

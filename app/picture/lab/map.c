@@ -58,7 +58,7 @@ static void put_pins(struct plot *plot) {
         if (!lab_range_holds(&plot->x, pin.x) || !lab_range_holds(&plot->y, pin.y))
             continue;
         lab_say(pin.label, sizeof pin.label, "%s %s + %s", uses[i].name,
-                figure_count(uses[i].prompt, ',').text, figure_count(uses[i].answer, ',').text);
+                figure_count(uses[i].prompt, true).text, figure_count(uses[i].answer, true).text);
         plot_add_pin(plot, &pin);
     }
 }
@@ -83,7 +83,7 @@ static void put_here(struct plot *plot, const struct lab_seen *seen) {
     }
     if (!lab_range_holds(&plot->x, prompt) || !lab_range_holds(&plot->y, answer)) {
         lab_say(plot->caption, bytes, "%s + %s lie outside of what was measured.%s",
-                figure_count(prompt, ',').text, lab_tokens(answer).text, pins);
+                figure_count(prompt, true).text, lab_tokens(answer).text, pins);
         return;
     }
     double measured = own_share(seen, prompt, answer);
@@ -92,11 +92,11 @@ static void put_here(struct plot *plot, const struct lab_seen *seen) {
     lab_point(plot, prompt, answer);
     if (measured >= 0)
         lab_say(plot->caption, bytes, "Decode takes %s here: measured, %s + %s.%s",
-                figure_share(measured).text, figure_count(prompt, ',').text,
+                figure_share(measured).text, figure_count(prompt, true).text,
                 lab_tokens(answer).text, pins);
     else if (ppm >= 0)
         lab_say(plot->caption, bytes, "Decode takes %s here: modelled, %s + %s.%s",
-                figure_share((double)ppm / VIEW_PPM).text, figure_count(prompt, ',').text,
+                figure_share((double)ppm / VIEW_PPM).text, figure_count(prompt, true).text,
                 lab_tokens(answer).text, pins);
 }
 

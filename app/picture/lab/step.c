@@ -64,7 +64,7 @@ static void put_caption(struct plot *plot, const struct sweep *sweep,
     size_t bytes = sizeof plot->caption;
     if (!is_whole)
         lab_say(plot->caption, bytes, "Measuring: %s so far.",
-                figure_counted(sweep->step_count, 0, "length").text);
+                figure_counted(sweep->step_count, false, "length").text);
     else if (!fit->is_there)
         lab_say(plot->caption, bytes, "Too few lengths measured to say more.");
     else if (fit->has_slope && fit->slope_ns > 0)

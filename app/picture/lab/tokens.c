@@ -143,7 +143,7 @@ static void say_pair(struct plot *plot, const struct answer *a, const struct ans
     lab_say(plot->caption, sizeof plot->caption,
             "First token: this run %s, %s %s. Token %s: %s and %s.",
             lab_run_time(info, first_ns).text, name, lab_run_time(info, other_first_ns).text,
-            figure_count(count, ',').text, lab_run_time(info, last_ns).text,
+            figure_count(count, true).text, lab_run_time(info, last_ns).text,
             lab_run_time(info, other_ns).text);
 }
 

@@ -44,7 +44,7 @@ struct figure lab_name(const struct lab_seen *seen) {
 }
 
 struct figure lab_tokens(int64_t count) {
-    return figure_counted(count, ',', "token");
+    return figure_counted(count, true, "token");
 }
 
 struct figure lab_run_time(const struct run_info *info, int64_t ns) {

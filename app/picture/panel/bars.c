@@ -121,7 +121,7 @@ static void put_bytes(struct panel *out, const struct panel_seen *seen, const ch
 // What the step took. Of a step under way nothing is known yet.
 static void put_step_time(struct panel_block *block, const struct panel_seen *seen, int pass) {
     const struct run *run = seen->run;
-    struct figure number = figure_count(run->passes[pass].yields + 1, 0);
+    struct figure number = figure_count(run->passes[pass].yields + 1, false);
     if (pass >= seen->now.passes_done) {
         panel_append(block, seen, ' ', "anatomy.under_way", "number", number.text, NULL);
         return;

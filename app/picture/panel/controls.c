@@ -49,11 +49,11 @@ static void put_length(struct panel_control *out, const struct panel_seen *seen,
                       : seen->run->info.origin == RUN_MODELLED && length == on_screen
                           ? "slider.modelled"
                           : "slider.tokens";
-    PANEL_SAY(out->value, seen, key, "count", figure_count(length, 0).text);
+    PANEL_SAY(out->value, seen, key, "count", figure_count(length, false).text);
     if (length == on_screen)
         return;
     out->mark_ppm = length_ppm(on_screen, longest);
-    PANEL_SAY(out->mark_label, seen, "slider.shown", "count", figure_count(on_screen, 0).text);
+    PANEL_SAY(out->mark_label, seen, "slider.shown", "count", figure_count(on_screen, false).text);
 }
 
 static void put_prompt(struct panel_control *out, const struct panel_seen *seen) {

@@ -27,8 +27,8 @@ static void put_tiles(struct panel *out, const struct at_hand *at) {
 
 void panel_put_editor(struct panel *out, const struct panel_seen *seen) {
     const struct at_hand *at = seen->at;
-    struct figure count = figure_count(at->prompt_count, 0);
-    struct figure longest = figure_count(at->longest_prompt, 0);
+    struct figure count = figure_count(at->prompt_count, false);
+    struct figure longest = figure_count(at->longest_prompt, false);
     struct panel_block *trouble = panel_add_block(out, seen, "editor.label");
     if (at->editor_message)
         snprintf(trouble->text, sizeof trouble->text, "%s", at->editor_message);

@@ -50,7 +50,9 @@ static void put_party(struct panel *out, const struct panel_seen *seen, const ch
 static void put_parties(struct panel *out, const struct panel_seen *seen) {
     bool model_acts = has_begun(seen) && !seen->now.at_end;
     put_party(out, seen, "party.application", application_key(seen), !model_acts, true);
-    put_party(out, seen, "party.model", model_key(seen), model_acts, !has_failed(seen));
+    bool is_lesson = seen->run->info.origin == RUN_LESSON;
+    put_party(out, seen, is_lesson ? "party.model_lesson" : "party.model", model_key(seen),
+              model_acts, !has_failed(seen));
     out->parties[1].tone = (uint8_t)panel_tone(seen);
 }
 

@@ -54,14 +54,14 @@ static void put_event(struct panel_line *out, const struct panel_seen *seen, int
              run_time(&run->info, run_event_ns(run, event)).text);
     if (event == 0) {
         out->is_past = seen->now.t_ns >= 0;
-        struct figure count = figure_count(run->info.prompt_tokens, 0);
+        struct figure count = figure_count(run->info.prompt_tokens, false);
         PANEL_SAY(out->text, seen, "log.request", "count", count.text);
         return;
     }
     const struct run_pass *pass = &run->passes[event - 1];
     out->tone = pass->phase == RUN_PREFILL ? TONE_PREFILL : TONE_DECODE;
-    struct figure count = figure_count(pass->column_count, 0);
-    struct figure number = figure_count(pass->yields + 1, 0);
+    struct figure count = figure_count(pass->column_count, false);
+    struct figure number = figure_count(pass->yields + 1, false);
     snprintf(text, sizeof text, SIGN_ELLIPSIS);
     if (out->is_past && pass->yields >= 0)
         put_token(text, sizeof text, seen, run->info.prompt_tokens + pass->yields);

@@ -50,7 +50,7 @@ static void put_decode_caption(struct view *view, const struct run_pass *pass) {
     int saved = pass->first_column;
     snprintf(view->caption, sizeof view->caption,
              "one token goes down alone; each layer reads what %s saved",
-             figure_counted(saved, 0, "token").text);
+             figure_counted(saved, false, "token").text);
 }
 
 // Between two passes: on stills and after a step.
@@ -60,7 +60,7 @@ static void put_boundary_caption(struct view *view, const struct run_moment *now
     if (is_prefill && now->answers == 0)
         snprintf(view->caption, sizeof view->caption,
                  "prefill done: the KV cache holds %s, no answer token yet",
-                 figure_counted(now->cache_entries, 0, "token").text);
+                 figure_counted(now->cache_entries, false, "token").text);
     else if (is_prefill)
         snprintf(view->caption, sizeof view->caption,
                  "prefill done: answer token 1 came out of the last column");
@@ -74,8 +74,8 @@ static void put_done_caption(struct view *view, const struct run_moment *now) {
     int steps = now->steps_done;
     view->caption_tone = TONE_INK;
     snprintf(view->caption, sizeof view->caption, "%s: one pass for the prompt, then %s",
-             figure_counted(now->answers, 0, "answer token").text,
-             figure_counted(steps, 0, "step").text);
+             figure_counted(now->answers, false, "answer token").text,
+             figure_counted(steps, false, "step").text);
 }
 
 // A step or a still shows an event with all drops landed, and the caption says what has come.
@@ -88,7 +88,7 @@ static void put_caption(struct view *view, const struct run_moment *now,
     if (view->stage == VIEW_PROMPT) {
         view->caption_tone = TONE_QUIET;
         snprintf(view->caption, sizeof view->caption, "the prompt is ready: %s",
-                 figure_counted(run->info.prompt_tokens, 0, "token").text);
+                 figure_counted(run->info.prompt_tokens, false, "token").text);
     } else if (now->at_end) {
         put_done_caption(view, now);
     } else if (now->running < 0 && is_settled) {
@@ -208,7 +208,7 @@ static void put_cache(struct view *view, const struct run_moment *now) {
                 " head size " SIGN_TIMES " bytes " SIGN_TIMES " tokens",
                 TONE_READ);
     snprintf(cache.value, sizeof cache.value, "%s",
-             figure_counted(now->cache_entries, 0, "token").text);
+             figure_counted(now->cache_entries, false, "token").text);
     int64_t entry_bytes = run_cache_entry_bytes(now->run);
     if (info->origin != RUN_LESSON && entry_bytes > 0)
         snprintf(cache.note, sizeof cache.note, "%s",

@@ -11,6 +11,7 @@
 #include "app/lesson/load/load.h"
 #include "app/runs/source.h"
 #include "compute/base/why.h"
+#include "compute/base/words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,7 @@ static char *text_of_step(const struct lesson *words, const struct run *run, int
 static struct lesson *words(const char *language) {
     struct lesson *lesson = NULL;
     struct why why = {0};
-    if (!lesson_load_named(&lesson, language, &why))
+    if (!words_choose(language, &why) || !lesson_load_own(&lesson, &why))
         fail_msg("%s", why.text);
     return lesson;
 }

@@ -9,19 +9,16 @@
 #include "tests/app/lesson/lesson_fixture.h"
 
 #include "compute/base/why.h"
+#include "compute/base/words.h"
 #include "compute/file/schedule.h"
 
 #include <stdio.h>
 #include <string.h>
 
 struct lesson *lesson_in(const char *language) {
-    char path[512];
     struct why why;
-    bool is_first = strcmp(language, "en") == 0;
     struct lesson *lesson = NULL;
-    snprintf(path, sizeof path, "%s/assets/lessons/two-stages%s%s.json", TOKENDRIP_SOURCE_DIR,
-             is_first ? "" : ".", is_first ? "" : language);
-    if (!lesson_load(&lesson, path, &why))
+    if (!words_choose(language, &why) || !lesson_load_own(&lesson, &why))
         fail_msg("%s", why.text);
     return lesson;
 }

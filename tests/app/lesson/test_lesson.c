@@ -8,7 +8,6 @@
 
 #include <cmocka.h>
 
-#include "app/lesson/words.h"
 #include "compute/base/why.h"
 #include "tests/app/lesson/lesson_fixture.h"
 #include "tests/compute/base/text_fault.h"
@@ -341,10 +340,6 @@ static void languages_have_the_same_pages_places_words_and_terms(void **state) {
         }
         run_destroy(run);
     }
-    int count = 0;
-    const struct lesson_word_rule *words = lesson_word_rules(&count);
-    for (int i = 0; i < count; i++)
-        assert_true(lesson_word(first, words[i].key)[0] && lesson_word(other, words[i].key)[0]);
     lesson_destroy(first);
     lesson_destroy(other);
 }
@@ -375,19 +370,6 @@ static void chapters_show_what_they_are_about(void **state) {
     }
     run_destroy(run);
     lesson_destroy(lesson);
-}
-
-static void an_unknown_language_names_those_there_are(void **state) {
-    static const char *const wrong[] = {"xx",       "",      "../x",
-                                        "de/../de", "en.de", "a-very-long-language"};
-    (void)state;
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        struct lesson *lesson = NULL;
-        struct why why;
-        assert_false(lesson_load_named(&lesson, wrong[i], &why));
-        assert_null(lesson);
-        expect_in(why.text, "choose one of en, de");
-    }
 }
 
 // --- Places ---
@@ -539,7 +521,7 @@ static void words_take_the_runs_values_and_the_callers(void **state) {
         {"slider.tokens", {run, 0, EXTRA("count", "1")}, "1 token"},
         {"slider.tokens", {NULL, 0, EXTRA("count", "512")}, "512 tokens"},
         {"application.reads", {run, run_end_ns(run), NULL}, "reads along: 7 tokens so far"},
-        {"party.model", {run, 0, NULL}, "Language model (lesson)"},
+        {"party.model_lesson", {run, 0, NULL}, "Language model (lesson)"},
         {"party.model", {NULL, 0, NULL}, "Language model on —"},
         // What the caller gives is never read as a place.
         {"log.token",
@@ -620,7 +602,6 @@ int main(void) {
         cmocka_unit_test(one_is_one_token_and_two_are_tokens),
         cmocka_unit_test(languages_have_the_same_pages_places_words_and_terms),
         cmocka_unit_test(chapters_show_what_they_are_about),
-        cmocka_unit_test(an_unknown_language_names_those_there_are),
         cmocka_unit_test(moves_go_over_everything_and_back_to_the_start),
         cmocka_unit_test(places_are_brought_into_range),
         cmocka_unit_test(a_step_belongs_to_the_time_up_to_its_event),

@@ -8,7 +8,6 @@
 
 #include <cmocka.h>
 
-#include "app/lesson/words.h"
 #include "app/state/lengths.h"
 #include "compute/analysis/roofline.h"
 #include "compute/base/utf8.h"
@@ -193,50 +192,6 @@ static void every_text_fits_is_whole_and_has_no_open_place(void **state) {
     for_random_moments(check_random_texts);
 }
 
-static bool is_asked_for[LESSON_MAX_WORDS];
-
-// Every "some.key" in a source file; includes end in ".h".
-static void check_keys_in(const char *name) {
-    char path[512], line[400], key[400];
-    snprintf(path, sizeof path, "%s/app/%s", TOKENDRIP_SOURCE_DIR, name);
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    while (fgets(line, sizeof line, file)) {
-        for (const char *at = line; (at = strchr(at, '"')); at++) {
-            size_t length = strspn(at + 1, "abcdefghijklmnopqrstuvwxyz_.");
-            if (at[1 + length] != '"' || length == 0)
-                continue;
-            snprintf(key, sizeof key, "%.*s", (int)length, at + 1);
-            at += length + 1;
-            if (!strchr(key, '.') || strstr(key, ".h") == key + length - 2)
-                continue;
-            int index = lesson_word_index(key);
-            if (index < 0)
-                fail_msg("%s asks for \"%s\", which no lesson must have", name, key);
-            is_asked_for[index] = true;
-        }
-    }
-    fclose(file);
-}
-
-static void every_word_asked_for_is_in_every_lesson_and_no_other(void **state) {
-    (void)state;
-    static const char *const files[] = {
-        "lesson/page.c",          "picture/panel/ask.c",
-        "picture/panel/bars.c",   "picture/panel/controls.c",
-        "picture/panel/editor.c", "picture/panel/list.c",
-        "picture/panel/why.c",    "picture/panel/lesson.c",
-        "picture/panel/words.c",  "picture/panel/panel.c",
-    };
-    int count = 0;
-    const struct lesson_word_rule *rules = lesson_word_rules(&count);
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
-        check_keys_in(files[i]);
-    for (int i = 0; i < count; i++)
-        if (!is_asked_for[i])
-            fail_msg("nobody asks for \"%s\"", rules[i].key);
-}
-
 static void check_not_cut(const char *text) {
     size_t length = strlen(text);
     if (length >= 3 && memcmp(text + length - 3, "\xE2\x80\xA6", 3) == 0)
@@ -378,7 +333,6 @@ int main(void) {
         cmocka_unit_test(live_equals_replay),
         cmocka_unit_test(past_what_there_is_a_growing_run_shows_its_last_stage),
         cmocka_unit_test(every_text_fits_is_whole_and_has_no_open_place),
-        cmocka_unit_test(every_word_asked_for_is_in_every_lesson_and_no_other),
         cmocka_unit_test(no_text_of_the_lesson_is_cut_in_any_language),
         cmocka_unit_test(each_control_is_the_one_that_its_target_names),
         cmocka_unit_test(sliders_stand_where_the_hand_is_and_mark_what_is_on_screen),

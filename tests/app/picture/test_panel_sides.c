@@ -72,14 +72,14 @@ static void the_log_of_a_lesson_says_what_each_pass_gave(void **state) {
 static void the_log_quotes_as_its_language_does(void **state) {
     (void)state;
     struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
-    struct lesson *english = lesson;
+    lesson_destroy(lesson);
     lesson = lesson_in("de");
     struct showing source = source_of(run, run_end_ns(run), SIDE_LOG);
     panel_fill(&panel_a, &source.at, &source.stage);
     assert_non_null(
         strstr(panel_a.lines[2].text, "Token 1 \xE2\x80\x9EYour\xE2\x80\x9C")); // low, then high
     lesson_destroy(lesson);
-    lesson = english;
+    lesson = lesson_in("en");
     run_destroy(run);
 }
 

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "compute/base/figures.h"
+#include "compute/base/words.h"
 
 #include <string.h>
 
@@ -147,18 +148,18 @@ static void a_rate_has_three_digits_and_a_prefix(void **state) {
 
 static void counts_are_grouped_and_take_a_plural_when_asked(void **state) {
     (void)state;
-    SHOWS(figure_count(0, ','), "0");
-    SHOWS(figure_count(999, ','), "999");
-    SHOWS(figure_count(1000, ','), "1,000");
-    SHOWS(figure_count(1000, 0), "1000");
-    SHOWS(figure_count(-999, ','), "-999");
-    SHOWS(figure_count(-123456, ','), "-123,456");
-    SHOWS(figure_count(INT64_MAX, ','), "9,223,372,036,854,775,807");
-    SHOWS(figure_count(INT64_MIN, ','), "-9,223,372,036,854,775,808");
-    SHOWS(figure_counted(0, 0, "token"), "0 tokens");
-    SHOWS(figure_counted(1, ',', "token"), "1 token");
-    SHOWS(figure_counted(-1, ',', "token"), "-1 tokens");
-    SHOWS(figure_counted(1024, ',', "layer"), "1,024 layers");
+    SHOWS(figure_count(0, true), "0");
+    SHOWS(figure_count(999, true), "999");
+    SHOWS(figure_count(1000, true), "1,000");
+    SHOWS(figure_count(1000, false), "1000");
+    SHOWS(figure_count(-999, true), "-999");
+    SHOWS(figure_count(-123456, true), "-123,456");
+    SHOWS(figure_count(INT64_MAX, true), "9,223,372,036,854,775,807");
+    SHOWS(figure_count(INT64_MIN, true), "-9,223,372,036,854,775,808");
+    SHOWS(figure_counted(0, false, "token"), "0 tokens");
+    SHOWS(figure_counted(1, true, "token"), "1 token");
+    SHOWS(figure_counted(-1, true, "token"), "-1 tokens");
+    SHOWS(figure_counted(1024, true, "layer"), "1,024 layers");
 }
 
 static void a_number_has_six_digits_and_no_needless_zeros(void **state) {
@@ -210,6 +211,22 @@ static void held_spaces_begin_behind_the_first_digit(void **state) {
     SHOWS(figure_held((struct figure){"no digit at all"}), "no digit at all");
 }
 
+static void numbers_have_the_signs_of_the_language(void **state) {
+    (void)state;
+    struct why why;
+    assert_true(words_choose("de", &why));
+    SHOWS(figure_time(9604000, 9604000), "9,60 ms");
+    SHOWS(figure_bytes(1310720), "1,25 MiB");
+    SHOWS(figure_si(12.34e9, "B/s"), "12,3 GB/s");
+    SHOWS(figure_count(1234567, true), "1.234.567");
+    SHOWS(figure_count(1234567, false), "1234567");
+    SHOWS(figure_estimate(1200, 30), "1,20" PM "0,03" SP US);
+    SHOWS(figure_number(12500.5), "12.500,5");
+    SHOWS(figure_factor(2.5), "2,5");
+    SHOWS(figure_share(0.001), "weniger als 1" SP "%");
+    assert_true(words_choose("en", &why));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_time_has_the_decimals_of_its_scale),
@@ -224,6 +241,7 @@ int main(void) {
         cmocka_unit_test(a_factor_has_four_digits_or_is_whole),
         cmocka_unit_test(a_share_never_rounds_to_nothing_or_all),
         cmocka_unit_test(held_spaces_begin_behind_the_first_digit),
+        cmocka_unit_test(numbers_have_the_signs_of_the_language),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
