@@ -37,6 +37,9 @@ const char *word(const char *key);
 // not fit is cut and ends in an ellipsis. Returns `out`.
 const char *words_say(char *out, size_t bytes, const char *key, ...) __attribute__((sentinel));
 
+// The same into an array: WORDS_SAY(view->caption, "caption.columns", "count", "18").
+#define WORDS_SAY(array, ...) words_say(array, sizeof(array), __VA_ARGS__, NULL)
+
 // A printf format of an English reason in the language chosen; `english` itself if there
 // is none, or if its conversions differ.
 const char *words_reason(const char *english);

@@ -3,6 +3,7 @@
 #include "app/picture/scene/parts.h"
 
 #include "compute/base/num.h"
+#include "compute/base/words.h"
 #include "compute/run/words.h"
 
 #include <stdio.h>
@@ -15,42 +16,34 @@ static void put_clock_labels(struct view *view, const struct run_moment *now,
         snprintf(view->scale_label, sizeof view->scale_label, "%s",
                  run_time(info, options->scale_ns).text);
     if (view->guess_ppm >= 0)
-        snprintf(view->guess_label, sizeof view->guess_label, "your guess: %s, decode %s",
-                 run_time(info, options->guess_ns).text,
-                 figure_percent(percent_of_ppm(options->guess_decode_ppm)).text);
+        WORDS_SAY(view->guess_label, "clock.guess", "time", run_time(info, options->guess_ns).text,
+                  "share", figure_percent(percent_of_ppm(options->guess_decode_ppm)).text);
     if (now->prefill_done)
-        snprintf(view->prefill_label, sizeof view->prefill_label, "prefill %s",
-                 run_time(info, now->prefill_ns).text);
+        WORDS_SAY(view->prefill_label, "clock.prefill", "time",
+                  run_time(info, now->prefill_ns).text);
     else if (now->t_ns > 0)
-        snprintf(view->prefill_label, sizeof view->prefill_label, "prefill");
+        WORDS_SAY(view->prefill_label, "clock.prefill_going");
     if (now->steps_done > 0)
-        snprintf(view->decode_label, sizeof view->decode_label, "decode, %s a step",
-                 run_time(info, now->step_ns).text);
+        WORDS_SAY(view->decode_label, "clock.decode", "time", run_time(info, now->step_ns).text);
     else if (view->decode_label_ppm >= 0)
-        snprintf(view->decode_label, sizeof view->decode_label, "decode");
+        WORDS_SAY(view->decode_label, "clock.decode_going");
 }
 
 static void put_prefill_caption(struct view *view, const struct run_moment *now) {
     int prompt = now->run->info.prompt_tokens;
     view->caption_tone = TONE_PREFILL;
-    if (prompt == 1)
-        snprintf(view->caption, sizeof view->caption, "1 token, layer after layer: one pass");
-    else
-        snprintf(view->caption, sizeof view->caption,
-                 "%d tokens side by side, layer after layer: one pass", prompt);
+    WORDS_SAY(view->caption, prompt == 1 ? "caption.prefill_one" : "caption.prefill", "count",
+              figure_count(prompt, false).text);
 }
 
 static void put_decode_caption(struct view *view, const struct run_pass *pass) {
     view->caption_tone = TONE_DECODE;
     if (pass->column_count == 0) {
-        snprintf(view->caption, sizeof view->caption,
-                 "the lesson charges one step for the first token; engines get it from prefill");
+        WORDS_SAY(view->caption, "caption.charged");
         return;
     }
-    int saved = pass->first_column;
-    snprintf(view->caption, sizeof view->caption,
-             "one token goes down alone; each layer reads what %s saved",
-             figure_counted(saved, false, "token").text);
+    WORDS_SAY(view->caption, "caption.decode", "count",
+              figure_count(pass->first_column, false).text);
 }
 
 // Between two passes: on stills and after a step.
@@ -58,24 +51,18 @@ static void put_boundary_caption(struct view *view, const struct run_moment *now
     bool is_prefill = now->steps_done == 0;
     view->caption_tone = is_prefill ? TONE_PREFILL : TONE_DECODE;
     if (is_prefill && now->answers == 0)
-        snprintf(view->caption, sizeof view->caption,
-                 "prefill done: the KV cache holds %s, no answer token yet",
-                 figure_counted(now->cache_entries, false, "token").text);
+        WORDS_SAY(view->caption, "caption.no_token", "count",
+                  figure_count(now->cache_entries, false).text);
     else if (is_prefill)
-        snprintf(view->caption, sizeof view->caption,
-                 "prefill done: answer token 1 came out of the last column");
+        WORDS_SAY(view->caption, "caption.first_token");
     else
-        snprintf(view->caption, sizeof view->caption,
-                 "answer token %d is out; it is not in the KV cache until it is fed back",
-                 now->answers);
+        WORDS_SAY(view->caption, "caption.token", "number", figure_count(now->answers, false).text);
 }
 
 static void put_done_caption(struct view *view, const struct run_moment *now) {
-    int steps = now->steps_done;
     view->caption_tone = TONE_INK;
-    snprintf(view->caption, sizeof view->caption, "%s: one pass for the prompt, then %s",
-             figure_counted(now->answers, false, "answer token").text,
-             figure_counted(steps, false, "step").text);
+    WORDS_SAY(view->caption, "caption.done", "count", figure_count(now->answers, false).text,
+              "steps", figure_count(now->steps_done, false).text);
 }
 
 // A step or a still shows an event with all drops landed, and the caption says what has come.
@@ -87,8 +74,8 @@ static void put_caption(struct view *view, const struct run_moment *now,
     int pass = now->running >= 0 ? now->running : now->passes_done - 1;
     if (view->stage == VIEW_PROMPT) {
         view->caption_tone = TONE_QUIET;
-        snprintf(view->caption, sizeof view->caption, "the prompt is ready: %s",
-                 figure_counted(run->info.prompt_tokens, false, "token").text);
+        WORDS_SAY(view->caption, "caption.prompt", "count",
+                  figure_count(run->info.prompt_tokens, false).text);
     } else if (now->at_end) {
         put_done_caption(view, now);
     } else if (now->running < 0 && is_settled) {
@@ -102,13 +89,13 @@ static void put_caption(struct view *view, const struct run_moment *now,
 
 static void put_headline(struct view *view) {
     static const char *const headlines[] = {
-        [VIEW_PROMPT] = "The prompt is ready",
-        [VIEW_PREFILL] = "Prefill: one pass over the prompt",
-        [VIEW_DECODE] = "Decode: one token per step",
-        [VIEW_DONE] = "The answer is complete",
+        [VIEW_PROMPT] = "headline.prompt",
+        [VIEW_PREFILL] = "headline.prefill",
+        [VIEW_DECODE] = "headline.decode",
+        [VIEW_DONE] = "headline.done",
     };
-    snprintf(view->title, sizeof view->title, "Two stages of an answer");
-    snprintf(view->headline, sizeof view->headline, "%s", headlines[view->stage]);
+    WORDS_SAY(view->title, "headline.title");
+    WORDS_SAY(view->headline, headlines[view->stage]);
 }
 
 // True for a prompt that waits for its first measurement. The options say so, not the run,
@@ -120,60 +107,67 @@ static bool is_unmeasured(const struct scene_options *options) {
 static void put_origin(struct view *view, const struct run_moment *now,
                        const struct scene_options *options) {
     const struct run_info *info = &now->run->info;
-    const char *word = is_unmeasured(options)         ? "not measured yet"
-                       : info->origin == RUN_MODELLED ? "modelled from a measured run"
-                       : info->cold                   ? "measured, cold run"
-                                                      : "measured";
+    const char *key = is_unmeasured(options)         ? "stamp.unmeasured"
+                      : info->origin == RUN_MODELLED ? "stamp.modelled"
+                      : info->cold                   ? "stamp.cold"
+                                                     : "stamp.measured";
     bool is_measured = info->origin == RUN_MEASURED && !is_unmeasured(options);
     view->origin_tone = is_measured ? TONE_READ : TONE_QUIET;
     if (info->origin == RUN_LESSON) {
-        snprintf(view->origin, sizeof view->origin, "lesson units, not measured%s%s",
+        snprintf(view->origin, sizeof view->origin, "%s%s%s", word("stamp.lesson"),
                  info->model[0] ? SIGN_DOT : "", info->model);
         return;
     }
     bool is_bundled = strcmp(info->weights, "bundled") == 0;
     bool is_synthetic = strcmp(info->weights, "synthetic") == 0;
-    snprintf(view->origin, sizeof view->origin, "%s" SIGN_DOT "%s" SIGN_DOT "%s%s", word,
-             run_device(info, true).text, is_bundled ? "bundled model" : info->model,
-             is_synthetic ? ", synthetic weights" : "");
+    snprintf(view->origin, sizeof view->origin, "%s" SIGN_DOT "%s" SIGN_DOT "%s%s%s", word(key),
+             run_device(info, true).text, is_bundled ? word("stamp.bundled") : info->model,
+             is_synthetic ? ", " : "", is_synthetic ? word("stamp.synthetic") : "");
 }
 
 static void put_rate(struct view *view, const struct run_moment *now,
                      const struct scene_options *options) {
     const struct run_info *info = &now->run->info;
     struct playhead_rate rate = options->rate;
-    const char *prefix = options->is_live ? "live, " : "";
+    bool is_lesson = info->origin == RUN_LESSON, is_slower = rate.num < rate.den;
+    char text[sizeof view->rate];
     if (is_unmeasured(options))
         return;
-    const char *than = info->origin == RUN_LESSON ? "than the lesson's clock" : "than measured";
+    double times = is_slower ? (double)rate.den / rate.num : (double)rate.num / rate.den;
     if (run_counts_units(info))
-        snprintf(view->rate, sizeof view->rate, "%s%.4g %s a second", prefix,
-                 1e9 * rate.num / rate.den / (double)info->unit_ns, info->unit);
+        WORDS_SAY(text, "rate.units", "count",
+                  figure_factor(1e9 * rate.num / rate.den / (double)info->unit_ns).text, "unit",
+                  info->unit);
     else if (playhead_rate_is_real_time(rate))
-        snprintf(view->rate, sizeof view->rate, "%sreal time", prefix);
-    else if (rate.num < rate.den)
-        snprintf(view->rate, sizeof view->rate, "%s%s" SIGN_TIMES " slower %s", prefix,
-                 figure_factor((double)rate.den / rate.num).text, than);
+        WORDS_SAY(text, "rate.real_time");
+    else if (is_lesson)
+        WORDS_SAY(text, is_slower ? "rate.lesson_slower" : "rate.lesson_faster", "times",
+                  figure_factor(times).text);
     else
-        snprintf(view->rate, sizeof view->rate, "%s%s" SIGN_TIMES " faster %s", prefix,
-                 figure_factor((double)rate.num / rate.den).text, than);
+        WORDS_SAY(text, is_slower ? "rate.slower" : "rate.faster", "times",
+                  figure_factor(times).text);
+    if (options->is_live)
+        WORDS_SAY(view->rate, "rate.live", "rate", text);
+    else
+        snprintf(view->rate, sizeof view->rate, "%s", text);
 }
 
 static void put_note(struct view *view, const struct run_moment *now,
                      const struct scene_options *options) {
     const struct run *run = now->run;
     if (options->is_measuring)
-        snprintf(view->note, sizeof view->note, "measuring");
+        WORDS_SAY(view->note, "note.measuring");
     else if (run->state == RUN_FAILED && now->at_end && now->marks > 0)
-        snprintf(view->note, sizeof view->note, "the measurement ended early");
+        WORDS_SAY(view->note, "note.ended_early");
     else if (run->info.forced_length)
-        snprintf(view->note, sizeof view->note, "length forced past the end token");
+        WORDS_SAY(view->note, "note.forced");
 }
 
-static struct view_readout readout(const char *label, const char *formula, enum view_tone tone) {
+static struct view_readout readout(const char *label_key, const char *formula_key,
+                                   enum view_tone tone) {
     struct view_readout out = {.tone = (uint8_t)tone};
-    snprintf(out.label, sizeof out.label, "%s", label);
-    snprintf(out.formula, sizeof out.formula, "%s", formula);
+    WORDS_SAY(out.label, label_key);
+    WORDS_SAY(out.formula, formula_key);
     snprintf(out.value, sizeof out.value, SIGN_DASH);
     return out;
 }
@@ -181,34 +175,25 @@ static struct view_readout readout(const char *label, const char *formula, enum 
 static void put_times(struct view *view, const struct run_moment *now,
                       const struct scene_options *options) {
     const struct run_info *info = &now->run->info;
-    struct view_readout time = readout("TIME", "time since the request", TONE_INK);
+    struct view_readout time = readout("readout.time", "readout.time_is", TONE_INK);
     if (options->scale_ns > 0)
         snprintf(time.value, sizeof time.value, "%s",
                  run_time_on(info, now->shown_ns, options->scale_ns).text);
     view_add_readout(view, &time);
 
-    struct view_readout ttft =
-        readout("TTFT", "time to first token: from the request to answer token 1", TONE_PREFILL);
+    struct view_readout ttft = readout("readout.ttft", "readout.ttft_is", TONE_PREFILL);
     snprintf(ttft.value, sizeof ttft.value, "%s", run_time(info, now->ttft_ns).text);
     view_add_readout(view, &ttft);
 
-    struct view_readout tpot = readout("TPOT",
-                                       "time per output token: (time of token N " SIGN_MINUS
-                                       " TTFT) / (N " SIGN_MINUS " 1)",
-                                       TONE_DECODE);
+    struct view_readout tpot = readout("readout.tpot", "readout.tpot_is", TONE_DECODE);
     snprintf(tpot.value, sizeof tpot.value, "%s", run_time(info, now->tpot_ns).text);
     view_add_readout(view, &tpot);
 }
 
 static void put_cache(struct view *view, const struct run_moment *now) {
     const struct run_info *info = &now->run->info;
-    struct view_readout cache =
-        readout("KV CACHE",
-                "2 " SIGN_TIMES " layers " SIGN_TIMES " KV heads " SIGN_TIMES
-                " head size " SIGN_TIMES " bytes " SIGN_TIMES " tokens",
-                TONE_READ);
-    snprintf(cache.value, sizeof cache.value, "%s",
-             figure_counted(now->cache_entries, false, "token").text);
+    struct view_readout cache = readout("readout.cache", "readout.cache_is", TONE_READ);
+    WORDS_SAY(cache.value, "readout.tokens", "count", figure_count(now->cache_entries, false).text);
     int64_t entry_bytes = run_cache_entry_bytes(now->run);
     if (info->origin != RUN_LESSON && entry_bytes > 0)
         snprintf(cache.note, sizeof cache.note, "%s",
@@ -217,16 +202,14 @@ static void put_cache(struct view *view, const struct run_moment *now) {
 }
 
 static void put_shares(struct view *view, const struct run_moment *now) {
-    struct view_readout share =
-        readout("DECODE SHARE", "decode time so far / time so far", TONE_DECODE);
+    struct view_readout share = readout("readout.share", "readout.share_is", TONE_DECODE);
     int64_t decode_ns = now->shown_ns - now->prefill_ns;
     if (now->prefill_done && now->shown_ns > 0)
         snprintf(share.value, sizeof share.value, "%s",
                  figure_percent(100 * (double)decode_ns / (double)now->shown_ns).text);
     view_add_readout(view, &share);
 
-    struct view_readout total =
-        readout("TOTAL", "E2E: from the request to the last answer token", TONE_INK);
+    struct view_readout total = readout("readout.total", "readout.total_is", TONE_INK);
     if (now->at_end && now->run->state == RUN_COMPLETE)
         snprintf(total.value, sizeof total.value, "%s",
                  run_time(&now->run->info, run_e2e_ns(now->run)).text);
