@@ -5,6 +5,7 @@
 #include "app/runs/prompt.h"
 #include "compute/base/figures.h"
 #include "compute/base/why.h"
+#include "compute/base/words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +29,7 @@ static void tokenise(struct desk *desk, const struct tokenizer *tokenizer, int l
     desk->message[0] = '\0';
     desk->tile_count = desk->prompt_count = 0;
     if (desk->editor.length == 0) {
-        snprintf(desk->message, sizeof desk->message, "type a prompt");
+        WORDS_SAY(desk->message, "desk.empty");
         return;
     }
     if (!prompt_from_text(&prompt, tokenizer, desk->editor.text, (size_t)desk->editor.length,
@@ -38,8 +39,8 @@ static void tokenise(struct desk *desk, const struct tokenizer *tokenizer, int l
     }
     put_tiles(desk, tokenizer, &prompt);
     if (prompt.count > longest)
-        snprintf(desk->message, sizeof desk->message, "%d tokens: the model takes at most %d",
-                 prompt.count, longest);
+        WORDS_SAY(desk->message, "desk.too_long", "count", figure_count(prompt.count, false).text,
+                  "longest", figure_count(longest, false).text);
     prompt_clear(&prompt);
 }
 

@@ -4,6 +4,7 @@
 #include "app/window/keys.h"
 #include "compute/base/figures.h"
 #include "compute/base/num.h"
+#include "compute/base/words.h"
 #include "render/paint/wrap.h"
 
 #include <stdio.h>
@@ -192,73 +193,79 @@ void hud_paint(struct cmdlist *out, const struct hud *hud, const struct paint *p
 static void rate_text(char *out, size_t bytes, const struct stage_state *state,
                       const struct run *run) {
     struct playhead_rate rate = state->playhead.rate;
-    double screen_s = (double)playhead_screen_ns(rate, run_end_ns(run)) / 1e9;
+    int64_t screen_ns = playhead_screen_ns(rate, run_end_ns(run));
+    struct figure takes = figure_time(screen_ns, screen_ns);
+    const char *time = takes.text;
     if (playhead_rate_is_real_time(rate))
-        snprintf(out, bytes, "real time: %.3g s", screen_s);
+        words_say(out, bytes, "toast.real_time", "time", time, NULL);
     else
-        snprintf(out, bytes, "speed %d:%d, the run takes %.3g s", rate.num, rate.den, screen_s);
+        words_say(out, bytes, "toast.rate", "num", figure_count(rate.num, false).text, "den",
+                  figure_count(rate.den, false).text, "time", time, NULL);
 }
 
 static void lengths_text(char *out, size_t bytes, const struct stage_state *state,
                          const struct run *run) {
     int prompt = state->prompt_tokens ? state->prompt_tokens : run->info.prompt_tokens;
     if (state->answer_tokens)
-        snprintf(out, bytes, "prompt %d, answer %d tokens", prompt, state->answer_tokens);
+        words_say(out, bytes, "toast.lengths", "prompt", figure_count(prompt, false).text, "answer",
+                  figure_count(state->answer_tokens, false).text, NULL);
     else
-        snprintf(out, bytes, "prompt %s, answer to its end",
-                 figure_counted(prompt, false, "token").text);
+        words_say(out, bytes, "toast.lengths_to_end", "prompt", figure_count(prompt, false).text,
+                  NULL);
 }
 
 void hud_toast_text(char *out, size_t bytes, const struct stage_state *state,
                     const struct run *run) {
     static const char *const plain[] = {
-        [TOAST_ONE_CLOCK] = "there is only this clock here",
-        [TOAST_MEASURING] = "measuring again",
-        [TOAST_AT_START] = "this is the start",
-        [TOAST_AT_END] = "this is the end",
-        [TOAST_NO_LENGTHS] = "only a measured run can change: press U for measured times",
-        [TOAST_NO_PROMPT] = "no model here can measure a prompt of your own",
-        [TOAST_NO_LESSON] = "no lesson could be read",
-        [TOAST_GUESS_FIRST] = "set both guesses first: Enter takes each",
-        [TOAST_LAST_STEP] = "this is the last step",
-        [TOAST_STILL_MEASURING] = "one moment: the run is being measured",
+        [TOAST_ONE_CLOCK] = "toast.one_clock",   [TOAST_MEASURING] = "toast.measuring",
+        [TOAST_AT_START] = "toast.at_start",     [TOAST_AT_END] = "toast.at_end",
+        [TOAST_NO_LENGTHS] = "toast.no_lengths", [TOAST_NO_PROMPT] = "toast.no_prompt",
+        [TOAST_NO_LESSON] = "toast.no_lesson",   [TOAST_GUESS_FIRST] = "toast.guess_first",
+        [TOAST_LAST_STEP] = "toast.last_step",   [TOAST_STILL_MEASURING] = "toast.still_measuring",
     };
-    static const char *const mode_names[] = {
-        [MODE_STAGE] = "Stage",
-        [MODE_SHOW] = "Show",
-        [MODE_LESSON] = "Lesson",
-        [MODE_LAB] = "Lab: measures this device",
+    static const char *const mode_keys[] = {
+        [MODE_STAGE] = "toast.mode_stage",
+        [MODE_SHOW] = "toast.mode_show",
+        [MODE_LESSON] = "toast.mode_lesson",
+        [MODE_LAB] = "toast.mode_lab",
     };
-    const char *text = NULL;
+    static const char *const theme_keys[] = {
+        [THEME_DARK] = "toast.theme_dark",
+        [THEME_PROJECTOR] = "toast.theme_projector",
+        [THEME_CONTRAST] = "toast.theme_contrast",
+    };
+    char step[16];
+    snprintf(step, sizeof step, "%+d", state->text_step);
+    const char *key = NULL;
     switch (state->toast) {
     case TOAST_RATE:
         rate_text(out, bytes, state, run);
         return;
-    case TOAST_CLOCK:
-        text = state->clock == CLOCK_MEASURED ? "measured times" : "lesson units";
-        break;
-    case TOAST_COUNTING:
-        text = state->counting[state->clock] == RUN_ENGINE
-                   ? "token 1 comes out of prefill, as in engines"
-                   : "one step is charged for token 1, as in the lessons";
-        break;
-    case TOAST_MODE:
-        text = mode_names[state->mode];
-        break;
-    case TOAST_CALM:
-        text = state->is_calm ? "calm: nothing moves between two events" : "motion is back";
-        break;
-    case TOAST_THEME:
-        snprintf(out, bytes, "theme: %s", theme_find(state->theme)->name);
-        return;
-    case TOAST_TEXT:
-        snprintf(out, bytes, "text size %+d", state->text_step);
-        return;
     case TOAST_LENGTHS:
         lengths_text(out, bytes, state, run);
         return;
+    case TOAST_CLOCK:
+        key = state->clock == CLOCK_MEASURED ? "toast.measured" : "toast.lesson";
+        break;
+    case TOAST_COUNTING:
+        key = state->counting[state->clock] == RUN_ENGINE ? "toast.engine" : "toast.charged";
+        break;
+    case TOAST_MODE:
+        key = mode_keys[state->mode];
+        break;
+    case TOAST_CALM:
+        key = state->is_calm ? "toast.calm" : "toast.motion";
+        break;
+    case TOAST_THEME:
+        key = theme_keys[state->theme];
+        break;
+    case TOAST_TEXT:
+        key = "toast.text";
+        break;
     default:
-        text = plain[state->toast];
+        key = plain[state->toast];
     }
-    snprintf(out, bytes, "%s", text ? text : "");
+    out[0] = '\0';
+    if (key)
+        words_say(out, bytes, key, "step", step, NULL);
 }

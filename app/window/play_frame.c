@@ -6,6 +6,7 @@
 #include "app/window/hud.h"
 #include "app/window/keys.h"
 #include "compute/base/stopwatch.h"
+#include "compute/base/words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,8 +40,8 @@ static int key_hints(const struct player *player, struct paint_key keys[HINTS]) 
     };
     const struct stage_state *stage = &player->stage;
     if (stage->side == SIDE_PROMPT) {
-        keys[0] = (struct paint_key){"Enter", "measure it"};
-        keys[1] = (struct paint_key){"Esc", "close"};
+        keys[0] = (struct paint_key){word("name.enter"), word("hint.measure_prompt")};
+        keys[1] = (struct paint_key){word("name.esc"), word("hint.close_prompt")};
         return 2;
     }
     enum place place = stage->mode == MODE_LESSON || stage->side != SIDE_NONE ? PANEL
@@ -53,9 +54,9 @@ static int key_hints(const struct player *player, struct paint_key keys[HINTS]) 
             continue;
         keys[count] = keys_hint(action);
         if (action == ACTION_PLAY_PAUSE && stage->playhead.is_paused)
-            keys[count].does = "play";
+            keys[count].does = word("hint.play");
         if (action == ACTION_CLOCK && stage->clock == CLOCK_LESSON)
-            keys[count].does = "measured";
+            keys[count].does = word("hint.measured");
         count++;
     }
     return count;

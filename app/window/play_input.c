@@ -4,6 +4,7 @@
 
 #include "app/window/hud.h"
 #include "compute/base/why.h"
+#include "compute/base/words.h"
 #include "render/pixel/surface.h"
 
 #include <stdio.h>
@@ -31,7 +32,7 @@ static void save_still(struct player *player, int64_t wall_ns) {
         ok = surface_save_png(surface, name, &why);
     }
     surface_destroy(surface);
-    snprintf(toast, sizeof toast, ok ? "saved %s" : "not saved: %s", ok ? name : why.text);
+    WORDS_SAY(toast, ok ? "toast.saved" : "toast.not_saved", "what", ok ? name : why.text);
     player_toast(player, wall_ns, toast);
 }
 
@@ -41,9 +42,10 @@ static void open_desk(struct player *player, const struct actions_context *conte
 }
 
 static void keep_run(struct player *player, int64_t wall_ns) {
-    struct why why = {"nothing is shown yet"};
+    struct why why = {""};
     bool ok = player->run && session_keep(player->session, player->run, &why);
-    player_toast(player, wall_ns, ok ? "kept: Lab shows it beside the next run" : why.text);
+    const char *failure = player->run ? why.text : word("toast.nothing_shown");
+    player_toast(player, wall_ns, ok ? word("toast.kept") : failure);
 }
 
 // Carries out what an action left to the loop. False: quit.

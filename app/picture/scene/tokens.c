@@ -5,6 +5,7 @@
 
 #include "compute/base/figures.h"
 #include "compute/base/utf8.h"
+#include "compute/base/words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -88,7 +89,7 @@ static void put_control(struct view_token *out, const char *s, size_t n) {
     for (char *c = name; *c; c++)
         if (*c < 0x21 || *c > 0x7E)
             name[0] = '\0';
-    const char *shown = name[0] == '/' ? "end" : name[0] ? name : "control";
+    const char *shown = name[0] == '/' ? word("token.end") : name[0] ? name : word("token.control");
     snprintf(out->text, sizeof out->text, "\xE2\x9F\xA8%s\xE2\x9F\xA9", shown);
 }
 

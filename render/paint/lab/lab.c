@@ -2,7 +2,9 @@
 // clock's bar, one for each run, all on one scale.
 #include "render/paint/lab/lab.h"
 
+#include "compute/base/figures.h"
 #include "compute/base/num.h"
+#include "compute/base/words.h"
 #include "render/paint/bar.h"
 #include "render/paint/lab/plot.h"
 #include "render/paint/parts.h"
@@ -175,7 +177,8 @@ static void paint_pages(const struct scene *s) {
             cmdlist_ring(s->out, dot, dot.h / 2, max_int(1, s->paint->layout->stroke_px / 2),
                          paint_color(s->paint, COLOR_QUIET));
     }
-    snprintf(text, sizeof text, "%d of %d", s->lab->page + 1, s->lab->pages);
+    words_say(text, sizeof text, "lab.page", "page", figure_count(s->lab->page + 1, false).text,
+              "pages", figure_count(s->lab->pages, false).text, NULL);
     int x = dots.all.x + dots.all.w + s->paint->layout->unit_px;
     struct rect row = s->layout->pages;
     struct paint_label label = {.rect = {x, row.y, row.x + row.w - x, row.h},

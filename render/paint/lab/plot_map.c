@@ -4,6 +4,7 @@
 #include "render/paint/lab/parts.h"
 
 #include "compute/base/num.h"
+#include "compute/base/words.h"
 
 #include <string.h>
 
@@ -280,6 +281,6 @@ void paint_plot_cell_labels(struct plot_canvas *canvas) {
                                     .color = paint_color(canvas->paint, COLOR_INK),
                                     .on_chip = true};
     paint_plot_label_path(canvas, 0, canvas->half_segments, &half, false);
-    label_side(canvas, false, "prefill takes more");
-    label_side(canvas, true, "decode takes more");
+    label_side(canvas, false, word("lab.prefill_more"));
+    label_side(canvas, true, word("lab.decode_more"));
 }

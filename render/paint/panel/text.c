@@ -3,7 +3,9 @@
 // glossary word is placed by measuring the text before it.
 #include "render/paint/panel/parts.h"
 
+#include "compute/base/figures.h"
 #include "compute/base/utf8.h"
+#include "compute/base/words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -146,8 +148,8 @@ void paint_panel_put_more(struct panel_plan *plan, struct panel_more more, bool 
     char words[32];
     if (more.count <= 0)
         return;
-    snprintf(words, sizeof words, "%s %d more", is_above ? "\xE2\x86\x91" : "\xE2\x86\x93",
-             more.count);
+    WORDS_SAY(words, is_above ? "panel.more_above" : "panel.more_below", "count",
+              figure_count(more.count, false).text);
     paint_panel_put(plan,
                     (struct paint_label){.rect = more.rect,
                                          .face = FACE_TOKEN,

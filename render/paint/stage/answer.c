@@ -5,6 +5,7 @@
 #include "render/paint/parts.h"
 
 #include "compute/base/num.h"
+#include "compute/base/words.h"
 
 // The pen that sets tiles from left to right and line by line.
 struct pen {
@@ -226,7 +227,7 @@ void paint_answer(struct cmdlist *out, const struct paint *paint, const struct p
         .px = layout->label_px,
         .color = paint_color(paint, COLOR_QUIET),
     };
-    paint_put(out, paint, label, "Answer");
+    paint_put(out, paint, label, word("stage.answer"));
     for (int i = 0; i < flow->air_count; i++)
         paint_slot(out, paint, flow->air[i]);
     if (flow->has_next)

@@ -4,15 +4,17 @@
 // no film loses it.
 #include "render/paint/parts.h"
 
+#include "compute/base/words.h"
+
 static void paint_pills(struct cmdlist *out, const struct paint *paint) {
     static const struct {
-        const char *name;
+        const char *key;
         enum theme_color color;
     } PILLS[] = {
-        [VIEW_PROMPT] = {"Prompt", COLOR_INK},
-        [VIEW_PREFILL] = {"Prefill", COLOR_PREFILL},
-        [VIEW_DECODE] = {"Decode", COLOR_DECODE},
-        [VIEW_DONE] = {"Done", COLOR_INK},
+        [VIEW_PROMPT] = {"stage.prompt", COLOR_INK},
+        [VIEW_PREFILL] = {"stage.prefill", COLOR_PREFILL},
+        [VIEW_DECODE] = {"stage.decode", COLOR_DECODE},
+        [VIEW_DONE] = {"stage.done", COLOR_INK},
     };
     const struct layout *layout = paint->layout;
     for (int i = 0; i < 4; i++) {
@@ -32,7 +34,7 @@ static void paint_pills(struct cmdlist *out, const struct paint *paint) {
                       .px = layout->label_px,
                       .color = paint_color(paint, is_now ? COLOR_ON_ACCENT : COLOR_QUIET),
                   },
-                  PILLS[i].name);
+                  word(PILLS[i].key));
     }
 }
 

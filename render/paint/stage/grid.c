@@ -8,7 +8,9 @@
 // not their product.
 #include "render/paint/parts.h"
 
+#include "compute/base/figures.h"
 #include "compute/base/num.h"
+#include "compute/base/words.h"
 
 #include <stdio.h>
 
@@ -384,11 +386,11 @@ static void paint_labels(const struct grid *g) {
             rect.w -= 2 * layout->unit_px;
         }
         char name[24];
-        snprintf(name, sizeof name, "layer %d", layer + 1);
+        WORDS_SAY(name, "stage.layer", "number", figure_count(layer + 1, false).text);
         paint_label(g, (struct row_label){rect, px, is_chip, is_lit}, name);
     }
     paint_label(g, (struct row_label){layout->output_label, px, true, is_in_output(g) && !is_calm},
-                "output");
+                word("stage.output"));
 }
 
 struct rect paint_output_cell(const struct layout *layout, int column) {

@@ -9,7 +9,9 @@
 // token's only on those before it.
 #include "render/paint/parts.h"
 
+#include "compute/base/figures.h"
 #include "compute/base/num.h"
+#include "compute/base/words.h"
 
 #include <stdio.h>
 
@@ -331,9 +333,13 @@ static void paint_staggered(struct headers *h, int from, int to) {
 
 // "300 prompt tokens", shorter where there is less room.
 static const char *band_text(const struct headers *h, char out[40], int room_px) {
-    static const char *const FORMS[] = {" prompt tokens", " tokens", ""};
+    static const char *const FORMS[] = {"stage.prompt_tokens", "stage.tokens"};
+    struct figure count = figure_count(h->layout->input.prompt_tokens, false);
     for (int form = 0; form < 3; form++) {
-        snprintf(out, 40, "%d%s", h->layout->input.prompt_tokens, FORMS[form]);
+        if (form == 2)
+            snprintf(out, 40, "%s", count.text);
+        else
+            words_say(out, 40, FORMS[form], "count", count.text, NULL);
         if (text_width_px(h->paint->text, FACE_WORDS, h->layout->floor_px, out) <= room_px)
             break;
     }
