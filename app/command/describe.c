@@ -9,6 +9,7 @@
 #include "compute/base/progress.h"
 #include "compute/base/utf8.h"
 #include "compute/base/why.h"
+#include "compute/base/words.h"
 #include "compute/run/moment.h"
 #include "compute/run/words.h"
 
@@ -64,13 +65,13 @@ static int step_number(const struct run *run, int pass) {
 static void say_yield(char *out, size_t bytes, const struct run *run, const struct run_pass *pass) {
     char token[300];
     if (pass->yields < 0) {
-        snprintf(out, bytes, "no answer token yet");
+        words_say(out, bytes, "describe.no_token", NULL);
         return;
     }
     int index = run->info.prompt_tokens + pass->yields;
     format_token(token, sizeof token, run, index);
-    snprintf(out, bytes, "answer token %d is %s%s", pass->yields + 1, token,
-             run->tokens[index].is_control ? ", the end of the text" : "");
+    words_say(out, bytes, run->tokens[index].is_control ? "describe.end_token" : "describe.token",
+              "number", figure_count(pass->yields + 1, false).text, "token", token, NULL);
 }
 
 static void say_prefill(char *out, size_t bytes, const struct run *run, int pass) {
@@ -78,38 +79,36 @@ static void say_prefill(char *out, size_t bytes, const struct run *run, int pass
     char yields[400];
     say_yield(yields, sizeof yields, run, at);
     bool is_whole = at->column_count == run->info.prompt_tokens;
-    snprintf(out, bytes,
-             "prefill: one pass of %s over %s%s side by side, through %s one after another; %s",
-             pass_time(run, pass).text, is_whole ? "all " : "the next ",
-             figure_counted(at->column_count, false, "prompt token").text,
-             figure_counted(run->info.layers, false, "layer").text, yields);
+    const char *key = at->column_count == 1 ? "describe.prefill_one"
+                      : is_whole            ? "describe.prefill"
+                                            : "describe.prefill_part";
+    words_say(out, bytes, key, "time", pass_time(run, pass).text, "count",
+              figure_count(at->column_count, false).text, "layers",
+              figure_count(run->info.layers, false).text, "yields", yields, NULL);
 }
 
 static void say_step(char *out, size_t bytes, const struct run *run, int pass) {
     const struct run_pass *at = &run->passes[pass];
     char yields[400], fed[300];
     struct figure length = pass_time(run, pass);
-    int number = step_number(run, pass);
+    struct figure number = figure_count(step_number(run, pass), false);
     say_yield(yields, sizeof yields, run, at);
     if (at->column_count == 0) {
-        snprintf(out, bytes,
-                 "decode step %d: %s charged before the first token, as the lesson counts; it "
-                 "saves nothing; %s",
-                 number, length.text, yields);
+        words_say(out, bytes, "describe.charged", "number", number.text, "time", length.text,
+                  "yields", yields, NULL);
         return;
     }
     format_token(fed, sizeof fed, run, at->first_column);
-    snprintf(out, bytes,
-             "decode step %d: one pass of %s over %s alone, reading all weights and %s; %s", number,
-             length.text, fed, figure_counted(at->first_column, false, "saved token").text, yields);
+    words_say(out, bytes, "describe.step", "number", number.text, "time", length.text, "token", fed,
+              "count", figure_count(at->first_column, false).text, "yields", yields, NULL);
 }
 
 void describe_event(char *out, size_t bytes, const struct run *run, int event) {
     char what[DESCRIBE_LINE_BYTES] = "";
     struct figure moment = run_time_on(&run->info, run_event_ns(run, event), run_end_ns(run));
     if (event == 0)
-        snprintf(what, sizeof what, "prompt: %s, waiting",
-                 figure_counted(run->info.prompt_tokens, false, "token").text);
+        WORDS_SAY(what, "describe.prompt_waits", "count",
+                  figure_count(run->info.prompt_tokens, false).text);
     else if (run->passes[event - 1].phase == RUN_PREFILL)
         say_prefill(what, sizeof what, run, event - 1);
     else
@@ -117,25 +116,32 @@ void describe_event(char *out, size_t bytes, const struct run *run, int event) {
     snprintf(out, bytes, "%s, %s", moment.text, what);
 }
 
+// A text with {count}.
+static void print_words(FILE *out, const char *before, const char *key, int count) {
+    char text[160];
+    WORDS_SAY(text, key, "count", figure_count(count, false).text);
+    fprintf(out, "%s%s", before, text);
+}
+
 static void print_prompt(FILE *out, const struct run *run) {
     int count = run->info.prompt_tokens;
     int shown = count < PROMPT_TOKENS_SHOWN ? count : PROMPT_TOKENS_SHOWN;
-    fprintf(out, "   Prompt:");
+    fprintf(out, "   %s", word("describe.prompt"));
     for (int i = 0; i < shown; i++) {
         char token[300];
         format_token(token, sizeof token, run, i);
         fprintf(out, " %s", token);
     }
     if (shown < count)
-        fprintf(out, " and %d more", count - shown);
+        print_words(out, " ", "describe.more", count - shown);
     fputc('\n', out);
 }
 
 static void print_cache(FILE *out, const struct run *run, int entries) {
     int64_t entry_bytes = run_cache_entry_bytes(run);
-    fprintf(out, "   KV cache: %s", figure_counted(entries, false, "token").text);
+    print_words(out, "   ", "describe.cache", entries);
     if (run->info.origin == RUN_LESSON || entry_bytes <= 0) {
-        fprintf(out, " (no bytes: a lesson runs no model)\n");
+        fprintf(out, " (%s)\n", word("describe.no_bytes"));
         return;
     }
     fprintf(out, ", %s\n", figure_bytes(entry_bytes * entries).text);
@@ -174,17 +180,19 @@ void describe_block(FILE *out, const struct lesson *lesson, const struct run *ru
     describe_event(line, sizeof line, run, event);
     fprintf(out, "%d. %s.\n", event + 1, line);
     if (find_summary(&page, lesson, run, event))
-        fprintf(out, "   In short: %s\n", page.summary);
+        fprintf(out, "   %s %s\n", word("describe.short"), page.summary);
     if (event == 0)
         print_prompt(out, run);
     struct run_moment now = run_moment_at(run, run_event_ns(run, event));
     print_cache(out, run, now.cache_entries);
     char *answer = join_answer(run, now.answers);
-    if (now.answers == 0)
-        fprintf(out, "   Answer: nothing yet\n");
-    else
-        fprintf(out, "   Answer: %s (%s)\n", answer ? answer : "",
-                figure_counted(now.answers, false, "token").text);
+    if (now.answers == 0) {
+        fprintf(out, "   %s\n", word("describe.no_answer"));
+    } else {
+        fprintf(out, "   %s %s", word("describe.answer"), answer ? answer : "");
+        print_words(out, " (", "describe.tokens", now.answers);
+        fprintf(out, ")\n");
+    }
     free(answer);
 }
 
@@ -203,32 +211,35 @@ static void print_origin(FILE *out, const struct run *run) {
     free(view);
 }
 
-static void print_total(FILE *out, const struct run *run, const char *name, int64_t value_ns) {
-    fprintf(out, "%s %s", name,
-            value_ns < 0 ? "not measured" : run_time(&run->info, value_ns).text);
+static struct figure total(const struct run *run, int64_t value_ns) {
+    struct figure out;
+    if (value_ns >= 0)
+        return run_time(&run->info, value_ns);
+    WORDS_SAY(out.text, "describe.not_measured");
+    return out;
 }
 
 static void print_totals(FILE *out, const struct run *run) {
     int64_t e2e_ns = run_e2e_ns(run), decode_ns = run_decode_ns(run);
-    fprintf(out, "Total: ");
-    print_total(out, run, "prefill", run_prefill_ns(run));
-    print_total(out, run, ", TTFT", run_ttft_ns(run));
-    print_total(out, run, ", TPOT", run_tpot_ns(run));
-    print_total(out, run, ", decode", decode_ns);
-    print_total(out, run, ", E2E", e2e_ns);
-    if (e2e_ns > 0 && decode_ns >= 0)
-        fprintf(out, ", decode share %s",
-                figure_percent(100 * (double)decode_ns / (double)e2e_ns).text);
-    fputc('\n', out);
+    bool has_share = e2e_ns > 0 && decode_ns >= 0;
+    double share = has_share ? (double)decode_ns / (double)e2e_ns : 0;
+    char text[400];
+    WORDS_SAY(text, has_share ? "describe.totals_share" : "describe.totals", "prefill",
+              total(run, run_prefill_ns(run)).text, "ttft", total(run, run_ttft_ns(run)).text,
+              "tpot", total(run, run_tpot_ns(run)).text, "decode", total(run, decode_ns).text,
+              "e2e", total(run, e2e_ns).text, "share", figure_percent(100 * share).text);
+    fprintf(out, "%s\n", text);
 }
 
 void describe_run(FILE *out, const struct lesson *lesson, const struct run *run) {
     int events = run_events(run);
     print_origin(out, run);
-    fprintf(out, "%s, %s, %s, %d events\n\n",
-            figure_counted(run->info.prompt_tokens, false, "prompt token").text,
-            figure_counted(run->answer_count, false, "answer token").text,
-            figure_counted(run->info.layers, false, "layer").text, events);
+    char text[200];
+    WORDS_SAY(text, "describe.sizes", "prompt", figure_count(run->info.prompt_tokens, false).text,
+              "answer", figure_count(run->answer_count, false).text, "layers",
+              figure_count(run->info.layers, false).text, "events",
+              figure_count(events, false).text);
+    fprintf(out, "%s\n\n", text);
     for (int event = 0; event < events; event++) {
         describe_block(out, lesson, run, event);
         fputc('\n', out);

@@ -4,6 +4,7 @@
 
 #include "app/runs/source.h"
 #include "compute/base/why.h"
+#include "compute/base/words.h"
 #include "compute/run/recount.h"
 
 #include <pthread.h>
@@ -420,7 +421,7 @@ struct session_show session_show(struct session *session, enum clock_choice cloc
     struct session_show show = {0};
     if (clock == CLOCK_LESSON) {
         show.run = run_for(session, clock, counting);
-        show.message = show.run ? NULL : "no lesson schedule was found";
+        show.message = show.run ? NULL : word("session.no_schedule");
         return show;
     }
     start_opening(session);
@@ -434,7 +435,7 @@ struct session_show session_show(struct session *session, enum clock_choice cloc
     if (!show.run && session->is_measuring)
         show.run = session->waiting;
     if (!show.run)
-        show.message = session->failure.text[0] ? session->failure.text : "opening the model";
+        show.message = session->failure.text[0] ? session->failure.text : word("session.opening");
     return show;
 }
 

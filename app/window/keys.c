@@ -61,7 +61,7 @@ static const struct {
     {SDLK_r, KMOD_SHIFT, ACTION_MEASURE, ONCE, "name.shift_r", "key.measure", NULL},
     {']', TYPED, ACTION_PROMPT_LONGER, ONCE, "[ ]", "key.prompt_longer", "hint.prompt_longer"},
     {'[', TYPED, .action = ACTION_PROMPT_SHORTER},
-    {'}', TYPED, ACTION_ANSWER_LONGER, ONCE, "{ }", "shorter, longer answer", "answer"},
+    {'}', TYPED, ACTION_ANSWER_LONGER, ONCE, "{ }", "key.answer_longer", "hint.answer_longer"},
     {'{', TYPED, .action = ACTION_ANSWER_SHORTER},
     {SDLK_u, 0, ACTION_CLOCK, ONCE, "U", "key.clock", "hint.clock"},
     {SDLK_c, 0, ACTION_COUNTING, ONCE, "C", "key.counting", "hint.counting"},

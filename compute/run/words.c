@@ -2,6 +2,7 @@
 #include "compute/run/words.h"
 
 #include "compute/base/num.h"
+#include "compute/base/words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,8 +28,8 @@ struct run_device run_device(const struct run_info *info, bool with_threads) {
         snprintf(out.text, sizeof out.text, "%s",
                  info->device_name[0] ? info->device_name : info->device);
     else if (with_threads && info->threads > 0)
-        snprintf(out.text, sizeof out.text, "CPU, %s",
-                 figure_counted(info->threads, false, "thread").text);
+        WORDS_SAY(out.text, "device.threads", "device", "CPU", "count",
+                  figure_count(info->threads, false).text);
     else
         snprintf(out.text, sizeof out.text, "CPU");
     return out;

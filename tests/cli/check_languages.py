@@ -8,7 +8,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FOLDER = os.path.join(ROOT, "assets", "languages")
-SOURCES = ("app", "render", os.path.join("compute", "base"))
+SOURCES = ("app", "render", os.path.join("compute", "base"), os.path.join("compute", "run"))
 KEY = re.compile(r'"([a-z]+(?:\.[a-z0-9_]+)+)"')
 FILES = (".h", ".c", ".json", ".gguf", ".txt", ".png", ".so", ".mp4")
 RETIRED = ("split.question",)  # words of older lesson files, still passed over
@@ -58,7 +58,62 @@ def compare(code, english, other):
             problems.append(f"{code}: {key} is unknown")
 
 
+# Rooms whose texts are seen: on the screen, in films, in what describe prints.
+SEEN = ("render/paint", "app/picture/scene", "app/picture/panel", "app/picture/frame.c",
+        "app/window", "app/state", "app/lesson",
+        "app/runs/session.c", "app/command/describe.c", "compute/run/words.c")
+LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
+# What a text is not: a key, a file or option name, a name in a file format, an environment
+# variable, a printf format without words.
+PLAIN = re.compile(r"^[a-z0-9_]*$|^[a-z]+(\.[a-z0-9_]+)+$|^[A-Z_]+$|^[%\w/.]*\.json$|"
+                   r"^tokendrip%s%s$|^FLOP/s$")
+# Calls whose texts are reasons (told in English, translated under "reasons"), names or notes
+# for a terminal.
+CALLS = re.compile(r"\b(why_set|fail|jsonin_\w+|jsonout_\w+|getenv|read_choice|read_int|strcmp|"
+                   r"strncmp|strstr|player_trace|strftime|fprintf\(stderr|_Static_assert|"
+                   r"argparse_row|refuse_unknown|need_object|snprintf\(problem)\b|"
+                   r"->problem|broken\(|problem, 160")
+
+
+def statements(text):
+    """Pieces of code between ; { and }, with comments and includes taken out."""
+    text = re.sub(r"//[^\n]*|#[^\n]*", "", text)
+    piece, pieces, quoted = "", [], False
+    for at, sign in enumerate(text):
+        if sign == '"' and text[at - 1] != "\\" and text[at - 1:at + 2] != "'\"'":
+            quoted = not quoted
+        piece += sign
+        if not quoted and sign in ";{}":
+            pieces.append(piece)
+            piece = ""
+    return pieces
+
+
+def check_seen(path):
+    with open(path, encoding="utf-8") as file:
+        pieces = statements(file.read())
+    for piece in pieces:
+        if CALLS.search(piece):
+            continue
+        for text in LITERAL.findall(piece):
+            words = re.sub(r"%[-+ #0-9.*lzhjt]*[a-zA-Z]|\\x[0-9A-Fa-f]{2}|\\.", "", text)
+            if re.search(r"[A-Za-z]{2}", words) and not PLAIN.match(text):
+                problems.append(f"{os.path.relpath(path, ROOT)}: \"{text}\" is seen: "
+                                "make it a key of the languages' words")
+
+
+def check_all_seen():
+    for place in SEEN:
+        path = os.path.join(ROOT, place)
+        files = [path] if path.endswith(".c") else [
+            os.path.join(folder, name) for folder, _, names in os.walk(path)
+            for name in names if name.endswith((".c", ".h"))]
+        for file in sorted(files):
+            check_seen(file)
+
+
 def main():
+    check_all_seen()
     codes = sorted(name[:-5] for name in os.listdir(FOLDER)
                    if name.endswith(".json") and "schema" not in name)
     english = read("en")

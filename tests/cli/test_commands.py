@@ -154,7 +154,7 @@ class Describe(program.Case):
         """The lesson's line of every block."""
         text = self.succeed("describe", "--clock", "lesson", *args, **more).decode()
         self.assertEqual(len(re.findall(r"^\d+\. ", text, re.M)), 9)
-        return re.findall(r"^   In short: (\S.*)$", text, re.M)
+        return re.findall(r"^   (?:In short|Kurz): (\S.*)$", text, re.M)
 
     def test_every_language_of_the_lesson_has_a_line_for_every_block(self):
         languages = [name[:2] for name in os.listdir(LANGUAGES) if len(name) == len("en.json")]

@@ -1,7 +1,9 @@
 // The two lists: the log (every event with its time, the same events as the clock's marks)
 // and the glossary (all terms; the one in focus is explained above them).
 #include "app/picture/panel/parts.h"
+
 #include "compute/base/num.h"
+#include "compute/base/words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,15 +23,14 @@ static int place_lines(struct panel *out, int total, int focus) {
 // A token in the language's quotes; a control token by its bare name, or as the stage calls
 // one without a name.
 static void put_token(char *out, size_t bytes, const struct panel_seen *seen, int token) {
-    char word[PANEL_WORD_BYTES];
-    run_token_printable(word, sizeof word, seen->run, token);
+    char name[PANEL_WORD_BYTES];
+    run_token_printable(name, sizeof name, seen->run, token);
     if (!seen->run->tokens[token].is_control)
-        panel_say(out, bytes, seen, "log.quoted", "text", word, NULL);
+        panel_say(out, bytes, seen, "log.quoted", "text", name, NULL);
+    else if (name[0])
+        snprintf(out, bytes, "%s", name);
     else
-        snprintf(out, bytes, "%s",
-                 word[0] ? word
-                         : "\xE2\x9F\xA8"
-                           "control\xE2\x9F\xA9");
+        snprintf(out, bytes, "⟨%s⟩", word("token.control"));
 }
 
 static const char *key_of(const struct panel_seen *seen, int event) {

@@ -83,7 +83,9 @@ static struct control_place place_control(const struct paint *paint, const struc
         value_w = max_int(value_w, text_width_px(paint->text, FACE_STRONG, px, control->value));
     }
     // Room for the widest value, so that the track stays where it is.
-    value_w = max_int(value_w, text_width_px(paint->text, FACE_STRONG, px, "0,000 tokens"));
+    char widest[40];
+    WORDS_SAY(widest, "stage.tokens", "count", figure_count(8888, true).text);
+    value_w = max_int(value_w, text_width_px(paint->text, FACE_STRONG, px, widest));
     label_w = min_int(label_w, all.w * 2 / 5);
     value_w = min_int(value_w, all.w * 2 / 5);
     int thick = max_int(2, paint->layout->unit_px * 6 / 10), y = all.y + (all.h - thick) / 2;
