@@ -1,5 +1,5 @@
-// See json_in.h. jansson does the parsing; this adds bounds before it and words
-// after it.
+// See json_in.h. jansson parses; this file limits sizes before it and says after it what
+// was wrong.
 #include "compute/base/json_in.h"
 
 #include "compute/base/why.h"

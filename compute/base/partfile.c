@@ -12,7 +12,7 @@
 
 #include "compute/base/why.h"
 
-enum { MAX_PARTS = 99 }; // parts of one name that may lie about
+enum { MAX_PARTS = 99 }; // unfinished parts of one target
 
 // "film" of "dir/film.mp4": the length of the path without its ending.
 static size_t stem_bytes(const char *path) {
@@ -22,7 +22,7 @@ static size_t stem_bytes(const char *path) {
     return dot && dot != name ? (size_t)(dot - path) : strlen(path);
 }
 
-// The folder `path` lies in, "." if it names none.
+// The folder that holds `path`; "." if the path names none.
 static bool folder_of(char out[PARTFILE_PATH_BYTES], const char *path) {
     const char *slash = strrchr(path, '/');
     size_t bytes = slash ? (size_t)(slash - path) : 0;
@@ -111,8 +111,8 @@ int partfile_write_fd(int fd, const void *data, size_t bytes) {
             at += written;
             bytes -= (size_t)written;
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            // A pipe somebody made non-blocking. Hang-ups end the wait too, and
-            // show in the next write.
+            // A pipe that somebody made non-blocking. A hang-up ends the wait, too; the
+            // next write reports it.
             struct pollfd ready = {.fd = fd, .events = POLLOUT};
             if (poll(&ready, 1, -1) < 0 && errno != EINTR)
                 return errno;
@@ -131,8 +131,8 @@ bool partfile_write(const struct partfile *part, const void *data, size_t bytes,
                    error == ENOSPC || error == EDQUOT ? ": free some space and record again" : "");
 }
 
-// The new name is on the disk only when its folder is. Failure is no harm to the
-// file, so it isn't reported.
+// The new name is on the disk only once its folder has been flushed, too. A failure does
+// not damage the file, so it isn't reported.
 static void sync_folder(const char *path) {
     char folder[PARTFILE_PATH_BYTES];
     if (!folder_of(folder, path))
@@ -155,8 +155,8 @@ static int finish(struct partfile *part) {
     return error;
 }
 
-// rename, but never onto something. File systems that can't do that in one step
-// say EINVAL; there the check comes before, which leaves a gap of microseconds.
+// Renames, but never over an existing file. File systems that can't do that in one step
+// answer EINVAL; for them the check comes first, which leaves a gap of microseconds.
 static int rename_to_free_name(const char *from, const char *to) {
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
         return 0;

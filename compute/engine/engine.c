@@ -24,24 +24,26 @@ static void wake_owner(void *context) {
 
 // A new stage wakes at once, the count of its runs only now and then: a woken window and
 // its display server take time from the core that measures.
-static bool is_worth_waking(struct engine *engine, const struct engine_status *status) {
+static bool is_worth_waking(struct engine *engine, enum engine_stage stage) {
     int64_t now_ns = stopwatch_now_ns();
-    if (status->stage == engine->woke_stage && now_ns - engine->woke_ns < ENGINE_WAKE_NS)
+    if (stage == engine->woke_stage && now_ns - engine->woke_ns < ENGINE_WAKE_NS)
         return false;
-    engine->woke_stage = status->stage;
+    engine->woke_stage = stage;
     engine->woke_ns = now_ns;
     return true;
 }
 
-// Drops the status of a request that a newer one has replaced.
-static void set_status(struct engine *engine, const struct engine_status *status) {
+// Does nothing for a request that a newer one has replaced.
+static void set_status(struct engine *engine, enum engine_stage stage, int done, int total) {
     struct exchange *x = engine->exchange;
+    struct engine_status status = {
+        .stage = stage, .done = done, .total = total, .request = engine->working_on};
     pthread_mutex_lock(&x->lock);
-    bool is_news = x->status.request == status->request && !x->has_request;
+    bool is_news = x->status.request == status.request && !x->has_request;
     if (is_news)
-        x->status = *status;
+        x->status = status;
     pthread_mutex_unlock(&x->lock);
-    if (is_news && is_worth_waking(engine, status))
+    if (is_news && is_worth_waking(engine, stage))
         wake_owner(engine);
 }
 
@@ -56,13 +58,7 @@ static void on_progress(void *context, enum measure_stage stage, int done, int t
         [MEASURE_WARM] = ENGINE_WARM,
         [MEASURE_REPEAT] = ENGINE_REPEAT,
     };
-    struct engine *engine = context;
-    set_status(engine, &(struct engine_status){
-                           .stage = stages[stage],
-                           .done = done,
-                           .total = total,
-                           .request = engine->working_on,
-                       });
+    set_status(context, stages[stage], done, total);
 }
 
 static struct generate request_of(const struct engine *engine,
@@ -185,12 +181,7 @@ static void on_points(void *context, const struct sweep *sweep, int done, int to
     pthread_mutex_lock(&x->lock);
     x->sweep = *sweep;
     pthread_mutex_unlock(&x->lock);
-    set_status(engine, &(struct engine_status){
-                           .stage = ENGINE_SWEEP,
-                           .done = done,
-                           .total = total,
-                           .request = engine->working_on,
-                       });
+    set_status(engine, ENGINE_SWEEP, done, total);
 }
 
 static void work_on_sweep(struct engine *engine, const struct engine_request *request,

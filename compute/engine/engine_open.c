@@ -1,5 +1,5 @@
-// Opening and closing an engine: the backend that the device asks for, the model from a
-// file or a shape, and the worker thread (engine.c).
+// Opens and closes an engine: the backend for the requested device, the model from a file or
+// a shape, and the worker thread (engine.c).
 #include "compute/base/why.h"
 #include "compute/engine/engine_parts.h"
 

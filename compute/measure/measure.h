@@ -1,7 +1,7 @@
 // Warm-up, repeats and spread. A measurement is: one cold run, kept and labelled as such;
-// a check that prefill gives the same logits as token by token; warm-up runs in threes
-// until the E2E medians of two threes in a row agree within 2 % (or half the budget is
-// spent, which `settled` tells); the repeats; the median of each figure with p10 and p90.
+// a check that prefill gives the same logits as token by token; warm-up runs in batches of
+// three until the E2E medians of two batches in a row agree within 2 % (`settled`) or half
+// the budget is spent; the repeats; the median of each figure with p10 and p90.
 // The run that is shown is the repeat whose E2E is the median: a real run, never an
 // average.
 #ifndef COMPUTE_MEASURE_MEASURE_H

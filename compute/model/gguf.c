@@ -1,11 +1,11 @@
 // See gguf.h. One pass over the header fills two tables, keys and tensors; both
 // get an index sorted by name, which finds duplicates in n log n and answers
-// look-ups by halving. A hash would be quicker for an honest file, but an evil
-// one can make any known hash slow; sorting has no bad case.
+// look-ups by halving. A hash would be quicker for an honest file, but a
+// malicious one can make any known hash slow; sorting has no bad case.
 //
-// The rule for every number in the file: it is compared with the bytes that are
-// still there before anything is added, multiplied or allocated. A count can
-// therefore never ask for more than a small multiple of the file's own size.
+// The rule for every number in the file: it is compared with the number of bytes left
+// before anything is added, multiplied or allocated. A count can therefore never ask for
+// more than a small multiple of the file's own size.
 #include "compute/model/gguf.h"
 
 #include "compute/base/utf8.h"
@@ -667,7 +667,7 @@ static uint8_t *allocate(size_t bytes) {
     if (posix_memalign(&memory, large ? HUGE_PAGE_BYTES : MEMORY_ALIGNMENT, bytes) != 0)
         return NULL;
     if (large)
-        madvise(memory, bytes, MADV_HUGEPAGE); // a wish; without it all is the same but slower
+        madvise(memory, bytes, MADV_HUGEPAGE); // a hint: without it, only slower
     return memory;
 }
 

@@ -6,8 +6,8 @@
 // skipped. Every merge adds at most two pairs, so n characters cost
 // n log n. (The method is that of SentencePiece and llama.cpp.)
 //
-// Must not trust a piece: byte tokens are parsed strictly, scores must be numbers,
-// and a vocabulary made so that its hashes collide is refused.
+// No piece is trusted: byte tokens are parsed strictly, scores must be numbers, and a
+// vocabulary whose hashes were made to collide is refused.
 #include "compute/model/tokenizer.h"
 
 #include "compute/base/utf8.h"

@@ -173,21 +173,16 @@ static bool check_time(const char *what, int64_t value_ns, int64_t least_ns, str
                    value_ns, least_ns, RUN_MAX_NS);
 }
 
-struct token_text {
-    const char *text;
-    size_t bytes;
-};
-
-static bool append_token(struct run *run, int32_t id, struct token_text text, bool is_control,
-                         struct why *why) {
+static bool append_token(struct run *run, int32_t id, const char *text, size_t bytes,
+                         bool is_control, struct why *why) {
     int index = run->prompt_count + run->answer_count;
-    size_t kept = text.text ? utf8_cut(text.text, text.bytes, RUN_TOKEN_BYTES) : 0;
-    if (!text.text && text.bytes > 0)
-        return why_set(why, "run: token %d has %zu bytes of text but no text", index, text.bytes);
+    size_t kept = text ? utf8_cut(text, bytes, RUN_TOKEN_BYTES) : 0;
+    if (!text && bytes > 0)
+        return why_set(why, "run: token %d has %zu bytes of text but no text", index, bytes);
     if (index >= run->token_capacity || kept > run->text_capacity - run->text_used)
         return why_set(why, "run: no room for token %d of %d", index, run->token_capacity);
     if (kept > 0)
-        memcpy(run->text + run->text_used, text.text, kept);
+        memcpy(run->text + run->text_used, text, kept);
     run->tokens[index] = (struct run_token){
         .id = id,
         .text_offset = (uint32_t)run->text_used,
@@ -204,7 +199,7 @@ bool run_add_prompt_token(struct run *run, int32_t id, const char *text, size_t 
         return false;
     if (run->prompt_count >= run->info.prompt_tokens)
         return why_set(why, "run: all %d prompt tokens are there already", run->prompt_count);
-    if (!append_token(run, id, (struct token_text){text, bytes}, is_control, why))
+    if (!append_token(run, id, text, bytes, is_control, why))
         return false;
     run->prompt_count++;
     return true;
@@ -220,7 +215,7 @@ bool run_add_answer_token(struct run *run, int32_t id, const char *text, size_t 
     if (yields != run->answer_count)
         return why_set(why, "run: pass %d yields %s answer token", run->pass_count - 1,
                        yields < 0 ? "no" : "no second");
-    if (!append_token(run, id, (struct token_text){text, bytes}, is_control, why))
+    if (!append_token(run, id, text, bytes, is_control, why))
         return false;
     run->answer_count++;
     return true;
@@ -450,8 +445,8 @@ void run_prefix(struct run *out, const struct run *run, int mark_count) {
     drop_unseen(out);
 }
 
-// --- Reading: nothing below may look at pass_count, answer_count, text_used or
-// state, because a prefix must give what the whole run gives. ---
+// --- Reading: nothing below may look at pass_count, answer_count, text_used or state,
+// because a prefix must give the same as a run that ended there. ---
 
 int run_stages(const struct run *run) {
     return run->info.layers + 2;

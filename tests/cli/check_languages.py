@@ -69,7 +69,7 @@ PLAIN = re.compile(r"^[a-z0-9_]*$|^[a-z]+(\.[a-z0-9_]+)+$|^[A-Z_]+$|^[%\w/.]*\.j
                    r"^tokendrip%s%s$|^FLOP/s$")
 # Calls whose texts are reasons (told in English, translated under "reasons"), names or notes
 # for a terminal.
-CALLS = re.compile(r"\b(why_set|fail|jsonin_\w+|jsonout_\w+|getenv|read_choice|read_int|strcmp|"
+CALLS = re.compile(r"\b(why_set|fail|refuse|jsonin_\w+|jsonout_\w+|getenv|read_choice|read_int|strcmp|"
                    r"strncmp|strstr|player_trace|strftime|fprintf\(stderr|_Static_assert|"
                    r"argparse_row|refuse_unknown|need_object|snprintf\(problem)\b|"
                    r"->problem|broken\(|problem, 160")
