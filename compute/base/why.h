@@ -18,4 +18,9 @@ struct why {
 // NULL: `why` may be NULL; then only the false is delivered.
 bool why_set(struct why *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+// Has every reason written in another language: `reason` gives the format for an English
+// one, with the same conversions. NULL: English. words_choose calls it.
+// Thread: before any other thread is started.
+void why_speak(const char *(*reason)(const char *english));
+
 #endif

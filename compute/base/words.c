@@ -135,6 +135,7 @@ bool words_choose(const char *code, struct why *why) {
     if (chosen.json != english.json)
         json_decref(chosen.json);
     chosen = found;
+    why_speak(json_object_size(chosen.reasons) > 0 ? words_reason : NULL);
     return true;
 }
 

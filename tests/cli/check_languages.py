@@ -102,6 +102,37 @@ def check_seen(path):
                                 "make it a key of the languages' words")
 
 
+# Rooms whose reasons reach the screen: every other language has them all.
+TOLD = ("app/runs", "compute/engine", "compute/measure", "compute/backend", "compute/cpu",
+        "compute/base/partfile.c")
+REASON = re.compile(r'\bwhy_set\(\s*[^,]+,\s*((?:"(?:[^"\\]|\\.)*"\s*)+)[,)]')
+CONVERSION = re.compile(r"%[-+ #0-9.*lzhjt]*[a-zA-Z%]")
+
+
+def reasons_of(place):
+    """The formats of a room's reasons."""
+    path = os.path.join(ROOT, place)
+    files = [path] if path.endswith(".c") else [os.path.join(path, name)
+                                                for name in os.listdir(path) if name.endswith(".c")]
+    for name in sorted(files):
+        with open(name, encoding="utf-8") as file:
+            for match in REASON.findall(file.read()):
+                text = "".join(LITERAL.findall(match)).replace('\\"', '"')
+                if re.search("[A-Za-z]{3}", CONVERSION.sub("", text)):
+                    yield text
+
+
+def check_reasons(code, reasons):
+    told = {text for place in TOLD for text in reasons_of(place)}
+    for text in sorted(told - set(reasons)):
+        problems.append(f"{code}: no reason for \"{text}\"")
+    for text in sorted(set(reasons) - told):
+        problems.append(f"{code}: nobody gives the reason \"{text}\"")
+    for text, other in reasons.items():
+        if CONVERSION.findall(text) != CONVERSION.findall(other):
+            problems.append(f"{code}: \"{text}\": other conversions than in English")
+
+
 def check_all_seen():
     for place in SEEN:
         path = os.path.join(ROOT, place)
@@ -120,6 +151,8 @@ def main():
     for code in codes:
         language = read(code)
         compare(code, english, language)
+        if code != "en":
+            check_reasons(code, language["reasons"])
         glossary = {term["name"].lower() for term in language["lesson"]["glossary"]}
         for key, text in language["words"].items():
             for term in terms(text):

@@ -109,7 +109,12 @@ static void a_reason_is_taken_only_with_the_same_conversions(void **state) {
     assert_string_equal(words_reason("at %d"), "at %d");
     assert_string_equal(words_reason("twice %s"), "twice %s");
     assert_string_equal(words_reason("not there"), "not there");
+    struct why why;
+    assert_false(why_set(&why, "no %s in %d files", "mot", 3));
+    assert_string_equal(why.text, "aucun mot dans 3 fichiers");
     choose("en");
+    assert_false(why_set(&why, "no %s in %d files", "word", 3));
+    assert_string_equal(why.text, "no word in 3 files");
 }
 
 static void an_unknown_language_is_refused_with_a_list(void **state) {
