@@ -286,47 +286,54 @@ static bool print_csv(FILE *out, const struct measured *measured) {
     return true;
 }
 
-// Prints into memory, then to a part file that is renamed: `path` ends up whole or untouched.
-// "-" is standard output.
+// Prints into memory, then saves in one go. "-" is standard output.
 static bool write_whole(const char *path, print_fn *print, const struct measured *measured,
-                        struct why *why) {
+                        bool overwrite, struct why *why) {
     if (options_is_stdout(path))
         return print(stdout, measured) || why_set(why, "no memory for the figures.");
     char *text = NULL;
     size_t bytes = 0;
-    struct partfile part = {.fd = -1};
     FILE *memory = open_memstream(&text, &bytes);
     bool ok = memory && print(memory, measured);
     ok = memory && fclose(memory) == 0 && ok;
     if (!ok)
         why_set(why, "no memory for the figures.");
-    ok = ok && partfile_create(&part, path, (struct partfile_name){"part", ""}, why);
-    if (ok && !partfile_write(&part, text, bytes, why)) {
-        partfile_discard(&part);
-        ok = false;
-    }
-    ok = ok && partfile_publish(&part, path, true, why);
+    ok = ok && partfile_save(path, text, bytes, overwrite, why);
     free(text);
     return ok;
 }
 
-static bool check_target(const char *path, struct why *why) {
-    return !path || options_is_stdout(path) || partfile_check_target(path, true, why);
+// None of them replaces an input or another of them.
+static bool check_targets(const struct options *options, struct why *why) {
+    const char *const outputs[] = {options->json_path, options->csv_path, options->save_path};
+    struct options_files files;
+    options_files(&files, options);
+    for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
+        if (!outputs[i] || options_is_stdout(outputs[i]))
+            continue;
+        if (!partfile_check_target(outputs[i], options->overwrite, files.list, why))
+            return false;
+        files.list[files.count++] = outputs[i];
+    }
+    return true;
 }
 
-static bool save(const char *path, const struct measured *measured, struct why *why) {
+static bool save(const struct options *options, const struct measured *measured, struct why *why) {
     struct runfile_extras extras = {.sweep = measured->sweep,
                                     .roofline = measured->result.roofline};
-    return runfile_save(path, measured->result.shown, &extras, why);
+    return runfile_save(options->save_path, measured->result.shown, &extras, options->overwrite,
+                        why);
 }
 
 static bool write_files(const struct options *options, const struct measured *measured,
                         struct why *why) {
-    if (options->json_path && !write_whole(options->json_path, measure_print_json, measured, why))
+    bool overwrite = options->overwrite;
+    if (options->json_path &&
+        !write_whole(options->json_path, measure_print_json, measured, overwrite, why))
         return false;
-    if (options->csv_path && !write_whole(options->csv_path, print_csv, measured, why))
+    if (options->csv_path && !write_whole(options->csv_path, print_csv, measured, overwrite, why))
         return false;
-    return !options->save_path || save(options->save_path, measured, why);
+    return !options->save_path || save(options, measured, why);
 }
 
 // Prints what belongs on standard output: words, or the table unless JSON or CSV goes there.
@@ -371,8 +378,7 @@ static bool measure_all(struct measured *out, const struct options *options, str
 
 int measure_command(const struct options *options, struct why *why) {
     struct measured measured = {0};
-    bool ok = check_target(options->json_path, why) && check_target(options->csv_path, why) &&
-              check_target(options->save_path, why) && measure_all(&measured, options, why) &&
+    bool ok = check_targets(options, why) && measure_all(&measured, options, why) &&
               write_files(options, &measured, why);
     if (ok)
         print_result(options, &measured);

@@ -172,6 +172,7 @@ static bool check_chapter(const struct recording *recording, struct why *why) {
 // Opens all that can fail: the cheapest first, the run, which may be measured, last.
 static bool open_all(struct recording *recording, const struct options *options, struct why *why) {
     struct record_plan *plan = &recording->plan;
+    struct options_files files;
     if (!record_plan_picture(plan, options, why))
         return false;
     struct sink_opts sink = {
@@ -180,7 +181,9 @@ static bool open_all(struct recording *recording, const struct options *options,
         .fps_num = plan->fps_num,
         .fps_den = plan->fps_den,
         .overwrite = options->overwrite,
+        .taken = files.list,
     };
+    options_files(&files, options);
     recording->frame = calloc(1, sizeof *recording->frame);
     if (!recording->frame)
         return why_set(why, "no memory for a frame.");

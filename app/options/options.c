@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     PLAY = 1u << COMMAND_PLAY,
@@ -115,7 +116,7 @@ static const struct option_row rows[] = {
      .value = "TIME", .max = INT64_C(86400000000000)},
     {"to", OPTION_TIME, RECORD, FIELD(to_ns), .help = "stop here in screen time", .value = "TIME",
      .min = 1, .max = INT64_C(86400000000000)},
-    {"overwrite", OPTION_FLAG, RECORD, FIELD(overwrite), .help = "replace what is there"},
+    {"overwrite", OPTION_FLAG, RECORD | MEASURE, FIELD(overwrite), .help = "replace what is there"},
     {"json", OPTION_TEXT, MEASURE, FIELD(json_path), .help = "figures as JSON, - for stdout",
      .value = "FILE"},
     {"csv", OPTION_TEXT, MEASURE, FIELD(csv_path), .help = "figures as CSV, - for stdout",
@@ -296,6 +297,28 @@ bool options_parse(struct options *out, int argc, char **argv, struct why *why) 
     if (args.wants_version)
         out->command = COMMAND_VERSION;
     return out->command == COMMAND_VERSION || finish(&args, out, why);
+}
+
+// --- Files ---
+
+void options_files(struct options_files *out, const struct options *options) {
+    const struct run_request *request = &options->request;
+    const char *const named[] = {request->model_path, request->prompt_file, request->run_path,
+                                 request->schedule,   options->lesson_path, options->compare_path};
+    char schedule[80], language[80];
+    snprintf(schedule, sizeof schedule, "schedules/%.60s.json", request->schedule);
+    snprintf(language, sizeof language, "languages/%.60s.json", options->language);
+    const char *const own[] = {"model/tokendrip.gguf", "model/policy.txt", schedule, language};
+    *out = (struct options_files){0};
+    for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
+        // "module-7" and "-" are no files, unless there are some of that name.
+        if (named[i] && access(named[i], F_OK) == 0)
+            out->list[out->count++] = named[i];
+    }
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        if (assets_find(out->assets[i], own[i], NULL))
+            out->list[out->count++] = out->assets[i];
+    }
 }
 
 // --- Help ---

@@ -10,6 +10,7 @@
 #include "app/runs/request.h"
 #include "app/state/choices.h"
 #include "app/state/playhead.h"
+#include "compute/base/assets.h"
 #include "render/paint/theme.h"
 
 #include <stdbool.h>
@@ -87,6 +88,18 @@ bool options_parse(struct options *out, int argc, char **argv, struct why *why);
 // Prints the --help of a command (COMMAND_HELP: of the program, with the window's most used
 // options). Fits 80 x 40.
 void options_print_help(FILE *out, enum command command);
+
+enum { OPTIONS_FILES = 16 };
+
+// Files that a command line names, or that belong to the program and are read for it.
+struct options_files {
+    const char *list[OPTIONS_FILES + 1]; // ends with NULL
+    int count;
+    char assets[4][ASSETS_PATH_BYTES];
+};
+
+// Lists what is read; no output may have its place. There is room for four more.
+void options_files(struct options_files *out, const struct options *options);
 
 // Every option and command.
 extern const struct argparse_table options_table;

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 // A toggle twice within this time is one press that bounced.
 #define TOGGLE_GUARD_NS INT64_C(200000000)
@@ -16,20 +17,30 @@
 // A slider that did not move for this long is measured.
 #define REST_NS INT64_C(150000000)
 
+// A name by the clock that is free; the second still of a second gets a number.
+static void name_still(char *out, size_t bytes) {
+    enum { MOST = 99 };
+    char date[32];
+    time_t now = time(NULL);
+    struct tm local;
+    localtime_r(&now, &local);
+    strftime(date, sizeof date, "%Y%m%d-%H%M%S", &local);
+    snprintf(out, bytes, "tokendrip-%s.png", date);
+    for (int n = 2; n <= MOST && access(out, F_OK) == 0; n++)
+        snprintf(out, bytes, "tokendrip-%s-%d.png", date, n);
+}
+
 static void save_still(struct player *player, int64_t wall_ns) {
     const struct frame *frame = &player->easel->frame;
     char name[64], toast[128];
     struct why why;
-    time_t now = time(NULL);
-    struct tm local;
-    localtime_r(&now, &local);
-    strftime(name, sizeof name, "tokendrip-%Y%m%d-%H%M%S.png", &local);
+    name_still(name, sizeof name);
     struct surface *surface = NULL;
     bool ok = surface_create(&surface, frame->layout.input.width_px, frame->layout.input.height_px,
                              player->text, &why);
     if (ok) {
         surface_draw(surface, &frame->scene);
-        ok = surface_save_png(surface, name, &why);
+        ok = surface_save_png(surface, name, false, &why);
     }
     surface_destroy(surface);
     WORDS_SAY(toast, ok ? "toast.saved" : "toast.not_saved", "what", ok ? name : why.text);

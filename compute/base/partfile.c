@@ -34,18 +34,55 @@ static bool folder_of(char out[PARTFILE_PATH_BYTES], const char *path) {
     return true;
 }
 
-bool partfile_check_target(const char *path, bool overwrite, struct why *why) {
+// Existing files by device and inode, so through every link; names that are still free
+// by their folder and last part.
+static bool is_same_file(const char *a, const char *b) {
+    struct stat of_a, of_b;
+    bool has_a = stat(a, &of_a) == 0, has_b = stat(b, &of_b) == 0;
+    if (has_a != has_b)
+        return false;
+    if (!has_a) {
+        char folder_a[PARTFILE_PATH_BYTES], folder_b[PARTFILE_PATH_BYTES];
+        const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
+        if (strcmp(slash_a ? slash_a + 1 : a, slash_b ? slash_b + 1 : b) != 0 ||
+            !folder_of(folder_a, a) || !folder_of(folder_b, b) || stat(folder_a, &of_a) != 0 ||
+            stat(folder_b, &of_b) != 0)
+            return false;
+    }
+    return of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+}
+
+bool partfile_check_taken(const char *path, const char *const *taken, struct why *why) {
+    for (; taken && *taken; taken++) {
+        if (is_same_file(path, *taken))
+            return why_set(why,
+                           "'%.80s' is the same file as '%.80s', which this command reads or "
+                           "writes, too: choose another name",
+                           path, *taken);
+    }
+    return true;
+}
+
+static bool check_folder(const char *path, struct why *why) {
     char folder[PARTFILE_PATH_BYTES];
+    struct stat st;
     // 32: room for ".part99" and an ending.
     if (strlen(path) + 32 > PARTFILE_PATH_BYTES || !folder_of(folder, path))
         return why_set(why, "the file name is too long (%zu bytes)", strlen(path));
-    struct stat st;
     if (stat(folder, &st) != 0 && errno != ENOENT && errno != ENOTDIR)
         return why_set(why, "can't look into the folder '%.120s': %s", folder, strerror(errno));
     if (stat(folder, &st) != 0 || !S_ISDIR(st.st_mode))
-        return why_set(why, "there is no folder '%.120s' to record into: create it first", folder);
+        return why_set(why, "there is no folder '%.120s' to write into: create it first", folder);
     if (access(folder, W_OK | X_OK) != 0)
         return why_set(why, "can't write in the folder '%.120s': %s", folder, strerror(errno));
+    return true;
+}
+
+bool partfile_check_target(const char *path, bool overwrite, const char *const *taken,
+                           struct why *why) {
+    struct stat st;
+    if (!check_folder(path, why) || !partfile_check_taken(path, taken, why))
+        return false;
     if (lstat(path, &st) != 0)
         return true;
     if (S_ISLNK(st.st_mode) && stat(path, &st) != 0)
@@ -128,7 +165,7 @@ bool partfile_write(const struct partfile *part, const void *data, size_t bytes,
     if (error == 0)
         return true;
     return why_set(why, "can't write to '%.120s': %s%s", part->path, strerror(error),
-                   error == ENOSPC || error == EDQUOT ? ": free some space and record again" : "");
+                   error == ENOSPC || error == EDQUOT ? ": free some space and try again" : "");
 }
 
 // The new name is on the disk only once its folder has been flushed, too. A failure does
@@ -196,24 +233,14 @@ void partfile_discard(struct partfile *part) {
     unlink(part->path);
 }
 
-int partfile_save(const char *path, const void *data, size_t bytes) {
+bool partfile_save(const char *path, const void *data, size_t bytes, bool overwrite,
+                   struct why *why) {
     struct partfile part;
-    int length = snprintf(part.path, sizeof part.path, "%s.part", path);
-    if (length < 0 || (size_t)length >= sizeof part.path)
-        return ENAMETOOLONG;
-    unlink(part.path);
-    part.fd = open(part.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (part.fd < 0)
-        return errno;
-    int error = partfile_write_fd(part.fd, data, bytes);
-    int end_error = finish(&part);
-    if (error == 0)
-        error = end_error;
-    if (error == 0 && rename(part.path, path) != 0)
-        error = errno;
-    if (error != 0)
-        unlink(part.path);
-    else
-        sync_folder(path);
-    return error;
+    if (!partfile_check_target(path, overwrite, NULL, why) ||
+        !partfile_create(&part, path, (struct partfile_name){"part", ""}, why))
+        return false;
+    if (partfile_write(&part, data, bytes, why) && partfile_publish(&part, path, overwrite, why))
+        return true;
+    partfile_discard(&part);
+    return false;
 }

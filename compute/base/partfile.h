@@ -18,9 +18,15 @@ struct partfile {
     char path[PARTFILE_PATH_BYTES];
 };
 
-// True if `path` can become a file: its folder exists and is writable, `path` is not a
-// folder or device, and it is free or may be replaced.
-bool partfile_check_target(const char *path, bool overwrite, struct why *why);
+// The one rule for every output. True if `path` can become a file: its folder exists and
+// is writable, `path` is not a folder or device, it is free or may be replaced, and it is
+// none of `taken`, by whatever name or link: the command's inputs and other outputs, a
+// list that ends with NULL. NULL: `taken` may be NULL.
+bool partfile_check_target(const char *path, bool overwrite, const char *const *taken,
+                           struct why *why);
+
+// That last part alone, for a file that may exist.
+bool partfile_check_taken(const char *path, const char *const *taken, struct why *why);
 
 // How to name a part. {"part", ".mp4"}: "film.mp4" grows in "film.part.mp4", or
 // "film.part2.mp4" and so on if that name is taken (by another recording, or by the
@@ -49,10 +55,9 @@ bool partfile_publish(struct partfile *part, const char *path, bool overwrite, s
 // Renames a file or folder durably; see partfile_publish.
 bool partfile_rename(const char *from, const char *to, bool overwrite, struct why *why);
 
-// All in one: `path` holds `data` afterwards, or what it held before. Grows in
-// "run.json.part", where the leftover of a crash is removed first, so that saving
-// again and again leaves nothing behind. 0 or errno.
-int partfile_save(const char *path, const void *data, size_t bytes);
+// All in one: `path` holds `data` afterwards, or what it held before.
+bool partfile_save(const char *path, const void *data, size_t bytes, bool overwrite,
+                   struct why *why);
 
 void partfile_keep(struct partfile *part);    // closes, leaves it
 void partfile_discard(struct partfile *part); // closes, removes it

@@ -52,11 +52,10 @@ struct runfile_extras {
     struct roofline roofline; // not measured: left out
 };
 
-// Writes to `path`.part, syncs and renames, so `path` is whole or untouched; on failure
-// the part is removed. Complete or failed runs only. A regular file at `path` is replaced,
-// anything else is refused. `extras` NULL = none.
+// `path` is whole or untouched afterwards (partfile_save). Complete or failed runs only.
+// `extras` NULL = none.
 bool runfile_save(const char *path, const struct run *run, const struct runfile_extras *extras,
-                  struct why *why);
+                  bool overwrite, struct why *why);
 
 // The file's text. Owner: the caller, free(). NULL with `why` on failure.
 char *runfile_print(const struct run *run, const struct runfile_extras *extras, size_t *bytes,

@@ -295,23 +295,14 @@ char *runfile_print(const struct run *run, const struct runfile_extras *extras, 
 
 // --- Saving ---
 
-static bool replace(const char *path, const char *text, size_t bytes, struct why *why) {
-    struct stat there;
-    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
-        return why_set(why, "%s: is no regular file: give another name", jsonin_short(path));
-    int error = partfile_save(path, text, bytes);
-    return error == 0 ||
-           why_set(why, "%s: cannot be written: %s", jsonin_short(path), strerror(error));
-}
-
 bool runfile_save(const char *path, const struct run *run, const struct runfile_extras *extras,
-                  struct why *why) {
+                  bool overwrite, struct why *why) {
     size_t bytes = 0;
     struct why reason;
     char *text = runfile_print(run, extras, &bytes, &reason);
     if (!text)
         return why_set(why, "%s: not saved: %.120s", jsonin_short(path), reason.text);
-    bool done = replace(path, text, bytes, why);
+    bool done = partfile_save(path, text, bytes, overwrite, why);
     free(text);
     return done;
 }

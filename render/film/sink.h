@@ -16,9 +16,10 @@
 enum { SINK_MIN_PX = 64, SINK_MAX_PX = 8192 };
 
 struct sink_opts {
-    int width_px, height_px; // both even for .mp4, .webm and Y4M
-    int fps_num, fps_den;    // exact rate: 60/1, 30000/1001; stills ignore it
-    bool overwrite;          // an existing file may be replaced
+    int width_px, height_px;  // both even for .mp4, .webm and Y4M
+    int fps_num, fps_den;     // exact rate: 60/1, 30000/1001; stills ignore it
+    bool overwrite;           // an existing file may be replaced
+    const char *const *taken; // sink_open: files it must not be (partfile.h), or NULL
 };
 
 struct sink_frame {

@@ -164,7 +164,8 @@ static bool open_film(struct av *av, struct why *why) {
 static bool av_open(void **state, const char *path, const struct sink_opts *opts, struct why *why) {
     const struct format *format = format_for(path);
     av_log_set_level(AV_LOG_QUIET); // only app/ prints; errors come back as values
-    if (!format->check(opts, why) || !partfile_check_target(path, opts->overwrite, why))
+    if (!format->check(opts, why) ||
+        !partfile_check_target(path, opts->overwrite, opts->taken, why))
         return false;
     if (!is_possible(format))
         return refuse_format(format, why);

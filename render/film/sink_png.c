@@ -1,8 +1,8 @@
 // Frames as PNG stills: "stills/0001-prefill.png" and so on, or one "still.png".
 // A new folder grows as "stills.part" and is renamed whole; into a folder that is
 // there, the stills go through a part folder inside it and move in at the end; with
-// `overwrite` they replace stills of the same name and leave the others. Removes
-// nothing that it didn't write.
+// `overwrite` they replace an older set: stills of the same name, and all others that the
+// text in them says are this program's. Removes nothing else.
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -79,8 +79,16 @@ static bool refuse_still(void *context, const char *name, struct why *why) {
                    (const char *)context, name);
 }
 
+static bool check_still(void *context, const char *name, struct why *why) {
+    const struct stills *stills = context;
+    char path[PARTFILE_PATH_BYTES];
+    return join(path, stills->path, name) && partfile_check_taken(path, stills->opts.taken, why);
+}
+
 static bool open_existing_folder(struct stills *stills, struct why *why) {
     if (!stills->overwrite && !for_each_still(stills->path, refuse_still, stills->path, why))
+        return false;
+    if (!for_each_still(stills->path, check_still, stills, why))
         return false;
     if (access(stills->path, W_OK | X_OK) != 0)
         return why_set(why, "can't write in the folder '%.120s': %s", stills->path,
@@ -101,14 +109,14 @@ static bool open_folder(struct stills *stills, struct why *why) {
     if (lstat(stills->path, &st) == 0)
         return why_set(why, "'%.120s' is there and is no folder: choose another name",
                        stills->path);
-    if (!partfile_check_target(stills->path, false, why))
+    if (!partfile_check_target(stills->path, false, stills->opts.taken, why))
         return false;
     stills->new_folder = true;
     return partfile_create_folder(&stills->part, stills->path, "part", why);
 }
 
 static bool open_single(struct stills *stills, struct why *why) {
-    if (!partfile_check_target(stills->path, stills->overwrite, why) ||
+    if (!partfile_check_target(stills->path, stills->overwrite, stills->opts.taken, why) ||
         !partfile_create(&stills->part, stills->path, (struct partfile_name){"part", ".png"}, why))
         return false;
     partfile_keep(&stills->part); // reserves the name; png_write replaces the file
@@ -184,6 +192,17 @@ static bool check_free(void *context, const char *name, struct why *why) {
     return why_set(why, "'%.120s' has appeared meanwhile", to);
 }
 
+// Of an older set, what the new one doesn't replace.
+static bool remove_old(void *context, const char *name, struct why *why) {
+    const struct stills *stills = context;
+    char old[PARTFILE_PATH_BYTES], new[PARTFILE_PATH_BYTES];
+    struct stat st;
+    if (!join(old, stills->path, name) || !join(new, stills->part.path, name) ||
+        lstat(new, &st) == 0 || !png_is_ours(old) || unlink(old) == 0)
+        return true;
+    return why_set(why, "can't remove the older still '%.120s': %s", old, strerror(errno));
+}
+
 static bool move_in(void *context, const char *name, struct why *why) {
     const struct stills *stills = context;
     char from[PARTFILE_PATH_BYTES], to[PARTFILE_PATH_BYTES];
@@ -197,6 +216,8 @@ static bool publish(struct stills *stills, struct why *why) {
     if (stills->new_folder)
         return partfile_rename(stills->part.path, stills->path, false, why);
     if (!stills->overwrite && !for_each_still(stills->part.path, check_free, stills, why))
+        return false;
+    if (stills->overwrite && !for_each_still(stills->path, remove_old, stills, why))
         return false;
     if (!for_each_still(stills->part.path, move_in, stills, why))
         return false;

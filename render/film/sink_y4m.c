@@ -78,7 +78,7 @@ static void destroy(struct y4m *y4m) {
 static bool open_target(struct y4m *y4m, const char *path, struct why *why) {
     if (y4m->to_stdout)
         return check_stdout(why);
-    return partfile_check_target(path, y4m->opts.overwrite, why) &&
+    return partfile_check_target(path, y4m->opts.overwrite, y4m->opts.taken, why) &&
            partfile_create(&y4m->part, path, (struct partfile_name){"part", ".y4m"}, why);
 }
 

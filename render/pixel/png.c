@@ -12,7 +12,10 @@
 #include "compute/base/partfile.h"
 #include "compute/base/why.h"
 
-enum { PNG_MAX_PX = 32767 };
+enum { PNG_MAX_PX = 32767, HEAD_BYTES = 256 };
+
+// A text that every picture carries before its pixels.
+static char software[] = "Software", program[] = "tokendrip";
 
 struct encoder {
     png_structp png;
@@ -58,6 +61,8 @@ static bool encode(struct encoder *encoder, const struct picture *picture) {
                  (png_uint_32)picture->height_px, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_set_sRGB(png, encoder->info, PNG_sRGB_INTENT_PERCEPTUAL);
+    png_text text = {.compression = PNG_TEXT_COMPRESSION_NONE, .key = software, .text = program};
+    png_set_text(png, encoder->info, &text, 1);
     // Flat areas and sharp edges compress best unfiltered: measured on a 1080p still,
     // 7 % smaller than libpng's search over all filters, in less than half the time.
     png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE);
@@ -83,6 +88,18 @@ static bool write_picture(const struct partfile *part, const struct picture *pic
     return ok;
 }
 
+bool png_is_ours(const char *path) {
+    char start[HEAD_BYTES];
+    FILE *file = fopen(path, "rb");
+    size_t bytes = file ? fread(start, 1, sizeof start, file) : 0;
+    if (file)
+        fclose(file);
+    char text[sizeof software + sizeof program - 1]; // both NULs but the last
+    memcpy(text, software, sizeof software);
+    memcpy(text + sizeof software, program, sizeof program - 1);
+    return memmem(start, bytes, text, sizeof text) != NULL;
+}
+
 bool png_write(const char *path, const uint8_t *bgra, int pitch_bytes, int width_px, int height_px,
                bool overwrite, struct why *why) {
     if (width_px < 1 || height_px < 1 || width_px > PNG_MAX_PX || height_px > PNG_MAX_PX ||
@@ -90,7 +107,7 @@ bool png_write(const char *path, const uint8_t *bgra, int pitch_bytes, int width
         return why_set(why, "a picture of %d x %d px can't be a PNG; use 1 to %d px a side",
                        width_px, height_px, PNG_MAX_PX);
     struct partfile part;
-    if (!partfile_check_target(path, overwrite, why) ||
+    if (!partfile_check_target(path, overwrite, NULL, why) ||
         !partfile_create(&part, path, (struct partfile_name){"part", ".png"}, why))
         return false;
     const struct picture picture = {bgra, pitch_bytes, width_px, height_px};

@@ -17,4 +17,7 @@
 bool png_write(const char *path, const uint8_t *bgra, int pitch_bytes, int width_px, int height_px,
                bool overwrite, struct why *why);
 
+// True if the file says that this program wrote it. False also if it can't be read.
+bool png_is_ours(const char *path);
+
 #endif

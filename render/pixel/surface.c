@@ -62,9 +62,10 @@ const uint8_t *surface_pixels(const struct surface *surface, int *pitch_bytes) {
     return (const uint8_t *)surface->pixels.words;
 }
 
-bool surface_save_png(const struct surface *surface, const char *path, struct why *why) {
+bool surface_save_png(const struct surface *surface, const char *path, bool overwrite,
+                      struct why *why) {
     int pitch_bytes;
     const uint8_t *bgra = surface_pixels(surface, &pitch_bytes);
     return png_write(path, bgra, pitch_bytes, surface->pixels.width_px, surface->pixels.height_px,
-                     true, why);
+                     overwrite, why);
 }

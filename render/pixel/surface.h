@@ -21,8 +21,8 @@ void surface_draw(struct surface *surface, const struct cmdlist *list);
 // Bytes B G R A (A = 255), rows `*pitch_bytes` apart; valid until the next draw.
 const uint8_t *surface_pixels(const struct surface *surface, int *pitch_bytes);
 
-// The pixels as a PNG file (written to a part file and renamed); replaces one that
-// is there.
-bool surface_save_png(const struct surface *surface, const char *path, struct why *why);
+// The pixels as a PNG file; see png_write.
+bool surface_save_png(const struct surface *surface, const char *path, bool overwrite,
+                      struct why *why);
 
 #endif

@@ -111,7 +111,7 @@ static void measure_surface(const char *name, struct text *text, int w, int h) {
         *(frame < 0 ? &first_ms : &ms[frame]) = now_ms() - start;
     }
     if (getenv("BENCH_DRAW_PNG"))
-        surface_save_png(surface, getenv("BENCH_DRAW_PNG"), &why);
+        surface_save_png(surface, getenv("BENCH_DRAW_PNG"), true, &why);
     surface_destroy(surface);
     printf(", \"%s\": {\"commands\": %d, \"first_ms\": %.2f, ", name, list.count, first_ms);
     print_times(ms);

@@ -283,6 +283,33 @@ class Measure(program.Case):
         self.assertEqual(found["step_ms"], {"median": None, "p10": None, "p90": None})
         self.assertGreater(found["ttft_ms"]["median"], 0)
 
+    def test_no_output_replaces_an_input_another_output_or_a_file_without_overwrite(self):
+        model = self.path("m.gguf")
+        shutil.copy(os.path.join(program.SOURCE_DIR, "assets/model/tokendrip.gguf"), model)
+        os.symlink("m.gguf", self.path("link.gguf"))
+        os.link(model, self.path("hard.gguf"))
+        with open(self.path("old.json"), "w") as file:
+            file.write("old")
+        before = os.stat(model)
+        for output in ("--save", "--json", "--csv"):
+            for name in ("m.gguf", "./m.gguf", "link.gguf", "hard.gguf"):
+                self.refuse(1, "same file", "measure", "--model", "m.gguf", output, name,
+                            "--overwrite")
+            self.refuse(1, "--overwrite", "measure", output, "old.json")
+            self.refuse(1, "same file", "measure", "--prompt-file", "old.json", output, "old.json",
+                        "--overwrite")
+        for first, second in (("--json", "--csv"), ("--json", "--save"), ("--csv", "--save")):
+            self.refuse(1, "same file", "measure", first, "new.json", second, "./new.json")
+        os.rename(self.path("old.json"), self.path("old.y4m"))
+        self.refuse(1, "same file", "record", "old.y4m", "--run", "old.y4m", "--overwrite")
+        os.rename(self.path("old.y4m"), self.path("old.json"))
+        own = os.path.join(program.SOURCE_DIR, "assets/model/tokendrip.gguf")
+        self.refuse(1, "same file", "measure", "--save", own, "--overwrite")
+        self.assertEqual(os.stat(model), before)
+        self.assertEqual(self.files(), ["hard.gguf", "link.gguf", "m.gguf", "old.json"])
+        self.run_program("measure", "--repeats", "3", "--save", "old.json", "--overwrite")
+        self.succeed("describe", "--run", "old.json")
+
     def test_files_are_whole_and_a_saved_run_plays_again(self):
         code, out, err = self.run_program("measure", "--repeats", "3", "--json", "m.json", "--csv",
                                           "m.csv", "--save", "run.json", "--prompt-tokens", "40",

@@ -282,7 +282,7 @@ static const char *save_lab(const char *path, const struct options *options, boo
     struct frame_target target = {plan.width_px, plan.height_px, true, text};
     frame_compose(&frame, &at, &stage, &target);
     surface_draw(surface, &frame.scene);
-    assert_true(surface_save_png(surface, path, &why));
+    assert_true(surface_save_png(surface, path, true, &why));
     surface_destroy(surface);
     text_destroy(text);
     run_destroy(run);

@@ -197,7 +197,7 @@ static void check_reference(int size, int theme, int moment) {
     reference_path(path, sizeof path, size, theme, moment);
     if (getenv("TOKENDRIP_UPDATE_GOLDEN")) {
         remove(path);
-        assert_true(surface_save_png(surface, path, &why));
+        assert_true(surface_save_png(surface, path, true, &why));
     }
     const uint8_t *pixels = surface_pixels(surface, &pitch_bytes);
     uint8_t *reference = load_reference(path, size);

@@ -153,7 +153,7 @@ static void a_saved_lesson_is_no_rule_and_has_the_lengths_it_has(void **state) {
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/lesson.json", folder);
     assert_true(
-        runfile_save(path, session_show(session, CLOCK_LESSON, RUN_CHARGED).run, NULL, &why));
+        runfile_save(path, session_show(session, CLOCK_LESSON, RUN_CHARGED).run, NULL, true, &why));
     session_close(session);
 
     options = options_of(3, (const char *[]){"tokendrip", "--run", path});

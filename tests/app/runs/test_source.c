@@ -146,7 +146,7 @@ static void a_saved_run_comes_back_and_counts_as_asked(void **state) {
     char path[64];
     struct why why;
     snprintf(path, sizeof path, "%s/run.json", folder);
-    assert_true(runfile_save(path, run, NULL, &why));
+    assert_true(runfile_save(path, run, NULL, true, &why));
     request.run_path = path;
     again = run_of(&request);
     assert_int_equal(again->mark_count, run->mark_count);
@@ -183,7 +183,7 @@ static void a_run_file_without_an_answer_is_refused(void **state) {
     assert_true(run_add_prompt_token(run, 1, "a", 1, false, &why));
     run_close(run, RUN_FAILED);
     snprintf(path, sizeof path, "%s/empty.json", folder);
-    assert_true(runfile_save(path, run, NULL, &why));
+    assert_true(runfile_save(path, run, NULL, true, &why));
     run_destroy(run);
     struct run_request request = defaults();
     request.run_path = path;

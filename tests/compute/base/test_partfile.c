@@ -126,17 +126,17 @@ static void a_target_that_cannot_become_a_file_is_refused_with_the_reason(void *
     put_file("there.png", "");
     assert_int_equal(symlink("nothing", path_of("link.png")), 0);
 
-    assert_true(partfile_check_target(path_of("free.png"), false, &why));
-    assert_true(partfile_check_target(path_of("there.png"), true, &why));
-    assert_false(partfile_check_target(path_of("there.png"), false, &why));
+    assert_true(partfile_check_target(path_of("free.png"), false, NULL, &why));
+    assert_true(partfile_check_target(path_of("there.png"), true, NULL, &why));
+    assert_false(partfile_check_target(path_of("there.png"), false, NULL, &why));
     assert_non_null(strstr(why.text, "exists"));
-    assert_false(partfile_check_target(path_of("link.png"), true, &why));
+    assert_false(partfile_check_target(path_of("link.png"), true, NULL, &why));
     assert_non_null(strstr(why.text, "link to nothing"));
-    assert_false(partfile_check_target(folder, true, &why));
+    assert_false(partfile_check_target(folder, true, NULL, &why));
     assert_non_null(strstr(why.text, "no plain file"));
-    assert_false(partfile_check_target(path_of("missing/a.png"), true, &why));
+    assert_false(partfile_check_target(path_of("missing/a.png"), true, NULL, &why));
     assert_non_null(strstr(why.text, "there is no folder"));
-    assert_false(partfile_check_target(longest, true, &why));
+    assert_false(partfile_check_target(longest, true, NULL, &why));
     assert_non_null(strstr(why.text, "too long"));
 
     assert_int_equal(unlink(path_of("there.png")), 0);
@@ -155,34 +155,67 @@ static void a_write_error_says_what_the_system_said(void **state) {
     partfile_keep(&full);
 }
 
-static void saving_replaces_the_file_and_the_leftover_of_a_crash(void **state) {
+static void an_output_is_no_other_file_of_the_command_by_any_name(void **state) {
     (void)state;
+    struct why why;
+    char input[128], other[160], link_name[128], hard[128], free_name[128];
+    snprintf(input, sizeof input, "%s", path_of("model.gguf"));
+    snprintf(other, sizeof other, "%s", path_of(".//model.gguf"));
+    snprintf(link_name, sizeof link_name, "%s", path_of("link.gguf"));
+    snprintf(hard, sizeof hard, "%s", path_of("hard.gguf"));
+    snprintf(free_name, sizeof free_name, "%s", path_of("figures.json"));
+    put_file("model.gguf", "weights");
+    assert_int_equal(symlink(input, link_name), 0);
+    assert_int_equal(link(input, hard), 0);
+    const char *const taken[] = {"absent/model.gguf", input, free_name, NULL};
+    const char *const same[] = {input, other, link_name, hard};
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+        assert_false(partfile_check_target(same[i], true, taken, &why));
+        assert_non_null(strstr(why.text, "same file"));
+        const char *const by_that_name[] = {same[i], NULL};
+        assert_false(partfile_check_target(input, true, by_that_name, &why));
+        assert_true(partfile_check_target(free_name, false, by_that_name, &why));
+    }
+    // Neither is there yet.
+    assert_false(partfile_check_target(path_of("./figures.json"), false, taken, &why));
+    assert_true(partfile_check_target(path_of("figures.csv"), false, taken, &why));
+    assert_int_equal(unlink(hard), 0);
+    assert_int_equal(unlink(link_name), 0);
+    assert_int_equal(unlink(input), 0);
+}
+
+static void saving_replaces_a_file_only_if_it_may_and_no_other(void **state) {
+    (void)state;
+    struct why why;
     char target[128];
     snprintf(target, sizeof target, "%s", path_of("run.json"));
     put_file("run.json", "old and longer");
-    put_file("run.json.part", "left by a crash");
-    assert_int_equal(partfile_save(target, "new", 3), 0);
+    put_file("run.part", "somebody else's");
+    assert_false(partfile_save(target, "new", 3, false, &why));
+    assert_file_holds("run.json", "old and longer");
+    assert_true(partfile_save(target, "new", 3, true, &why));
     assert_file_holds("run.json", "new");
-    assert_false(is_there("run.json.part"));
+    assert_file_holds("run.part", "somebody else's");
+    assert_false(is_there("run.part2"));
+    assert_int_equal(unlink(path_of("run.part")), 0);
     assert_int_equal(unlink(target), 0);
 }
 
-static void a_save_that_fails_returns_the_error_and_leaves_what_was_there(void **state) {
+static void a_save_that_fails_says_why_and_leaves_what_was_there(void **state) {
     (void)state;
+    struct why why;
     char longest[PARTFILE_PATH_BYTES];
     memset(longest, 'a', sizeof longest);
     longest[sizeof longest - 1] = '\0';
-    assert_int_equal(partfile_save(longest, "new", 3), ENAMETOOLONG);
-    assert_int_equal(partfile_save(path_of("missing/run.json"), "new", 3), ENOENT);
-    // The rename fails on a folder that is not empty.
-    char target[128], inside[160];
+    assert_false(partfile_save(longest, "new", 3, true, &why));
+    assert_non_null(strstr(why.text, "too long"));
+    assert_false(partfile_save(path_of("missing/run.json"), "new", 3, true, &why));
+    assert_non_null(strstr(why.text, "create it first"));
+    char target[128];
     snprintf(target, sizeof target, "%s", path_of("taken"));
-    snprintf(inside, sizeof inside, "%s/kept", target);
     assert_int_equal(mkdir(target, 0700), 0);
-    assert_int_equal(mkdir(inside, 0700), 0);
-    assert_int_equal(partfile_save(target, "new", 3), EISDIR);
+    assert_false(partfile_save(target, "new", 3, true, &why));
     assert_false(is_there("taken.part"));
-    assert_int_equal(rmdir(inside), 0);
     assert_int_equal(rmdir(target), 0);
 }
 
@@ -197,11 +230,12 @@ int main(void) {
             a_target_that_cannot_become_a_file_is_refused_with_the_reason, make_folder,
             remove_folder),
         cmocka_unit_test(a_write_error_says_what_the_system_said),
-        cmocka_unit_test_setup_teardown(saving_replaces_the_file_and_the_leftover_of_a_crash,
+        cmocka_unit_test_setup_teardown(an_output_is_no_other_file_of_the_command_by_any_name,
                                         make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(
-            a_save_that_fails_returns_the_error_and_leaves_what_was_there, make_folder,
-            remove_folder),
+        cmocka_unit_test_setup_teardown(saving_replaces_a_file_only_if_it_may_and_no_other,
+                                        make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(a_save_that_fails_says_why_and_leaves_what_was_there,
+                                        make_folder, remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -135,9 +135,36 @@ static void an_existing_folder_keeps_what_it_held(void **state) {
     assert_non_null(strstr(why.text, "0001-a.png"));
     assert_non_null(strstr(why.text, "--overwrite"));
 
-    static const char *const again[] = {"a"};
+    // A shorter set leaves none of the older one, and leaves the user's own picture alone.
+    fixture_write(fixture_path(fixture, "mine/2024-holiday.png"), "a still only by its name");
+    static const char *const again[] = {"c"};
     record(fixture_path(fixture, "mine"), again, 1, true);
+    assert_true(fixture_has(fixture, "mine/0001-c.png"));
+    assert_false(fixture_has(fixture, "mine/0001-a.png"));
+    assert_false(fixture_has(fixture, "mine/0002-b.png"));
+    assert_true(fixture_has(fixture, "mine/2024-holiday.png"));
     assert_int_equal(entries(fixture, "mine"), 4);
+}
+
+static void a_set_of_stills_replaces_no_input(void **state) {
+    struct fixture *fixture = *state;
+    char input[512], again[512];
+    struct sink *sink = NULL;
+    struct why why;
+    struct sink_opts over = opts;
+    assert_int_equal(mkdir(fixture_path(fixture, "mine"), 0777), 0);
+    snprintf(input, sizeof input, "%s", fixture_path(fixture, "mine/0002-run.png"));
+    snprintf(again, sizeof again, "%s", fixture_path(fixture, "again.png"));
+    fixture_write(input, "an input");
+    assert_int_equal(link(input, again), 0);
+    const char *const taken[] = {again, NULL};
+    over.overwrite = true;
+    over.taken = taken;
+    assert_false(sink_open(&sink, fixture_path(fixture, "mine"), &over, &why));
+    assert_non_null(strstr(why.text, "same file"));
+    assert_false(sink_open(&sink, fixture_path(fixture, "mine/0002-run.png"), &over, &why));
+    assert_non_null(strstr(why.text, "same file"));
+    assert_int_equal(entries(fixture, "mine"), 1);
 }
 
 static void giving_up_leaves_everything_as_it_was(void **state) {
@@ -209,6 +236,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_folder_has_its_name_only_when_it_is_whole, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(an_existing_folder_keeps_what_it_held, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_set_of_stills_replaces_no_input, set_up, tear_down),
         cmocka_unit_test_setup_teardown(giving_up_leaves_everything_as_it_was, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_still_that_appeared_meanwhile_is_not_replaced, set_up,
                                         tear_down),

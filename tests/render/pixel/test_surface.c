@@ -95,7 +95,7 @@ static void a_png_holds_the_pixels(void **state) {
     add_scene(321, 123);
     surface_draw(surface, &list);
     for (int i = 0; i < 2; i++) // the second replaces the first
-        assert_true(surface_save_png(surface, path, &why));
+        assert_true(surface_save_png(surface, path, true, &why));
     png_image image = {.version = PNG_IMAGE_VERSION};
     assert_true(png_image_begin_read_from_file(&image, path));
     image.format = PNG_FORMAT_BGRA;
@@ -107,7 +107,7 @@ static void a_png_holds_the_pixels(void **state) {
     free(back);
     unlink(path);
     rmdir(folder);
-    assert_false(surface_save_png(surface, path, &why)); // the folder is gone
+    assert_false(surface_save_png(surface, path, true, &why)); // the folder is gone
     surface_destroy(surface);
 }
 
