@@ -7,6 +7,8 @@
 #include "render/paint/layout.h"
 
 #include "compute/base/num.h"
+#include "compute/base/utf8.h"
+#include "compute/base/words.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -215,12 +217,12 @@ static int cell_gap(const struct sizes *s, int size_px, int thinnest_px) {
 enum { THINNEST_COLUMN_PX = 5, THINNEST_ROW_PX = 5 };
 
 // The column of layer labels. Beside a panel it is only as wide as "layer 12" needs at
-// the floor: the grid needs the rest.
+// the floor: the grid needs the rest. Languages with a longer word get more.
 static int labels_width(const struct layout *l) {
-    if (!l->input.has_panel)
-        return em(l->small_px, 47);
-    int layers = l->input.layers;
-    return em(l->floor_px, layers < 10 ? 43 : layers < 100 ? 48 : 54);
+    static const int english_chars = 14; // "layer {number}"
+    int layers = l->input.layers, tenths = layers < 10 ? 43 : layers < 100 ? 48 : 54;
+    int longer = 6 * max_int(0, utf8_count(word("stage.layer")) - english_chars);
+    return l->input.has_panel ? em(l->floor_px, tenths + longer) : em(l->small_px, 47 + longer);
 }
 
 static void place_columns(struct layout *l, struct sizes *s) {

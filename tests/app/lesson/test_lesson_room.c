@@ -158,6 +158,19 @@ static int foot_lines(void) {
     return wrap_count(text, &style, frame->panel.foot, 9);
 }
 
+// A layer's name that ends in an ellipsis: the language's word finds no room.
+static bool has_cut_name(void) {
+    for (int i = 0; i < frame->scene.count; i++) {
+        const struct cmd *cmd = &frame->scene.cmds[i];
+        const char *name = frame->scene.text + cmd->text_offset;
+        size_t length = cmd->kind == CMD_TEXT ? strlen(name) : 0;
+        if (length >= 3 && strcmp(name + length - 3, "…") == 0 &&
+            cmd->rect.x < frame->layout.grid.x && cmd->rect.y > frame->layout.grid.y)
+            return true;
+    }
+    return false;
+}
+
 struct tally {
     int pages, cut, overlapping, small, long_feet;
 };
@@ -165,7 +178,7 @@ struct tally {
 static void judge(struct tally *tally, const char *name, const int size[2],
                   const struct meeting *meeting) {
     const struct cmd *a, *b;
-    bool overlaps = has_overlap(&a, &b), is_cut = frame->panel_cut > 0;
+    bool overlaps = has_overlap(&a, &b), is_cut = frame->panel_cut > 0 || has_cut_name();
     bool is_small = smallest_px()<frame->layout.floor_px, is_long = foot_lines()> 2;
     tally->pages++;
     tally->cut += is_cut;
