@@ -93,10 +93,11 @@ static unsigned missing(const struct labwork *work) {
     return bits & ~work->given_up;
 }
 
-void labwork_start(struct labwork *work, struct source *source, const struct run_request *request,
+bool labwork_start(struct labwork *work, struct source *source, const struct run_request *request,
                    unsigned wants) {
     static const unsigned order[] = {LABWORK_ROOFLINE, LABWORK_UNCACHED, LABWORK_SWEEP};
     wants &= missing(work);
+    bool has_news = wants != 0; // a start, or a failure to tell
     for (size_t i = 0; i < sizeof order / sizeof order[0] && !work->doing; i++) {
         if (!(wants & order[i]))
             continue;
@@ -105,6 +106,7 @@ void labwork_start(struct labwork *work, struct source *source, const struct run
         else
             work->given_up |= order[i];
     }
+    return has_news;
 }
 
 static void take_measured(struct labwork *work, struct source *source) {

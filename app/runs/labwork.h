@@ -47,9 +47,9 @@ void labwork_take(struct labwork *work, const struct runfile_extras *extras);
 // The LABWORK_ bits that a page of Lab (0 = the first) needs.
 unsigned labwork_wants(int page);
 
-// Starts the first of `wants` that is missing. The engine must be idle. `request` is that of
-// the run shown: what is measured without a cache is the same answer.
-void labwork_start(struct labwork *work, struct source *source, const struct run_request *request,
+// Starts the first of `wants` that is missing; true: one was missing. The engine must be idle.
+// `request` is that of the run shown: what is measured without a cache is the same answer.
+bool labwork_start(struct labwork *work, struct source *source, const struct run_request *request,
                    unsigned wants);
 
 // Takes what the engine has finished so far. True: something changed.

@@ -117,7 +117,7 @@ static void start_opening(struct session *session) {
         session->has_opener = true;
         return;
     }
-    why_set(&session->opening_why,
+    why_set(&session->failure,
             "no thread to open the model on. Close other programs and try again");
     atomic_store(&session->opening, OPENING_FAILED);
 }
@@ -231,10 +231,12 @@ static bool measure_as(struct session *session, const struct run_request *reques
                        struct why *why) {
     if (!engine_is_there(session))
         return why_set(why, "there is no model to measure here");
+    // Only what can be measured stops what is being measured.
+    if (!source_change_prompt(&session->source, request, why))
+        return false;
     session->work.doing = 0; // the engine is needed for this
     engine_stop(session->source.engine);
-    return source_change_prompt(&session->source, request, why) &&
-           start_measuring(session, wall_ns, why);
+    return start_measuring(session, wall_ns, why);
 }
 
 bool session_measure(struct session *session, int prompt_tokens, int answer_tokens, int64_t wall_ns,
@@ -374,18 +376,17 @@ static bool poll_engine(struct session *session, int64_t wall_ns, bool wants_liv
     return session->is_live;
 }
 
+// Takes what Lab's job has done. When none runs any more the next one starts at once: nobody
+// would wake the window for it later.
 static bool poll_labwork(struct session *session) {
     struct labwork *work = &session->work;
     const struct run *run = session->runs[CLOCK_MEASURED][RUN_ENGINE];
-    if (work->doing) {
-        bool has_news = labwork_poll(work, &session->source);
-        if (has_news && !work->doing && run)
-            labwork_fit(work, engine_shape(session->source.engine), run);
+    bool has_news = labwork_poll(work, &session->source);
+    if (work->doing || !session_has_measured(session))
         return has_news;
-    }
-    if (session_has_measured(session))
-        labwork_start(work, &session->source, &session->request, session->wants);
-    return work->doing != 0;
+    if (has_news && run)
+        labwork_fit(work, engine_shape(session->source.engine), run);
+    return labwork_start(work, &session->source, &session->request, session->wants) || has_news;
 }
 
 bool session_poll(struct session *session, int64_t wall_ns, bool wants_live) {
@@ -400,9 +401,10 @@ bool session_poll(struct session *session, int64_t wall_ns, bool wants_live) {
             start_measuring(session, wall_ns, &session->failure);
         return true;
     }
-    if (session->is_measuring)
-        return poll_engine(session, wall_ns, wants_live);
-    return session_can_measure(session) && poll_labwork(session);
+    bool has_news = session->is_measuring && poll_engine(session, wall_ns, wants_live);
+    if (!session->is_measuring && session_can_measure(session) && poll_labwork(session))
+        has_news = true;
+    return has_news;
 }
 
 // The run for a clock and counting, made from its twin if need be.

@@ -13,14 +13,19 @@
 #include "compute/base/why.h"
 #include "compute/file/runfile.h"
 
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+// Posted by every wake-up of a session, as the window's loop is woken.
+static sem_t woken;
+
 static void wake(void *context) {
     (void)context;
+    sem_post(&woken);
 }
 
 static struct options options_of(int argc, const char **argv) {
@@ -53,6 +58,27 @@ static void wait_until(struct session *session, bool (*is_done)(struct session *
     }
 }
 
+// The same as the window does with nobody at it: polls once, then once for every wake-up.
+// Every poll is ten seconds after the one before, so that every measurement is a slow one.
+static void sleep_until(struct session *session, bool wants_live,
+                        bool (*is_done)(struct session *session)) {
+    int64_t wall_ns = stopwatch_now_ns();
+    for (;; wall_ns += INT64_C(10000000000)) {
+        while (sem_trywait(&woken) == 0)
+            continue; // one event stands for all wake-ups before it
+        session_poll(session, wall_ns, wants_live);
+        if (session_failure(session))
+            fail_msg("%s", session_failure(session));
+        if (is_done(session))
+            return;
+        struct timespec end;
+        clock_gettime(CLOCK_REALTIME, &end);
+        end.tv_sec += 60;
+        if (sem_timedwait(&woken, &end) != 0)
+            fail_msg("it sleeps though there is more to do");
+    }
+}
+
 static bool is_measured(struct session *session) {
     struct session_show show = session_show(session, CLOCK_MEASURED, RUN_ENGINE);
     return show.run && show.run->state == RUN_COMPLETE && !show.is_measuring;
@@ -61,6 +87,32 @@ static bool is_measured(struct session *session) {
 static bool has_lab(struct session *session) {
     const struct labwork *work = session_lab(session);
     return work->roofline.is_measured && work->uncached;
+}
+
+static bool has_roofline(struct session *session) {
+    return session_lab(session)->roofline.is_measured;
+}
+
+static bool has_sweep(struct session *session) {
+    return session_lab(session)->is_sweep_whole;
+}
+
+static bool has_all(struct session *session) {
+    return has_lab(session) && has_sweep(session);
+}
+
+static bool has_uncached_of_36(struct session *session) {
+    const struct run *run = session_lab(session)->uncached;
+    return run && run->info.prompt_tokens == 36;
+}
+
+static bool is_live(struct session *session) {
+    return session_show(session, CLOCK_MEASURED, RUN_ENGINE).is_live;
+}
+
+static bool is_over(struct session *session) {
+    session_end_live(session); // as the window does once it has shown all of it
+    return is_measured(session);
 }
 
 static const struct run *shown(struct session *session) {
@@ -106,6 +158,56 @@ static void a_slider_moves_the_measured_run_and_lab_follows_it(void **state) {
     assert_int_equal(shown(session)->info.prompt_tokens, own);
     assert_false(session_measure(session, 100000, 0, stopwatch_now_ns(), &why));
     assert_true(why.text[0]);
+    session_close(session);
+}
+
+static void every_job_leads_to_the_next_without_any_event(void **state) {
+    (void)state;
+    struct options options = options_of(3, (const char *[]){"tokendrip", "--device", "cpu"});
+    static const struct {
+        unsigned wants;
+        bool (*is_done)(struct session *session);
+    } jobs[] = {
+        {LABWORK_ROOFLINE | LABWORK_UNCACHED | LABWORK_SWEEP, has_all},
+        {LABWORK_ROOFLINE, has_roofline},
+        {LABWORK_SWEEP, has_sweep},
+    };
+    for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
+        struct session *session = open_session(&options);
+        struct why why;
+        session_show(session, CLOCK_MEASURED, RUN_ENGINE); // opens the model
+        session_want(session, jobs[i].wants);              // from the start, as Lab does
+        sleep_until(session, false, jobs[i].is_done);
+        // New lengths interrupt what Lab measures and are followed by the rest of it.
+        session_want(session, LABWORK_UNCACHED);
+        assert_true(session_measure(session, 36, 0, stopwatch_now_ns(), &why));
+        sleep_until(session, false, has_uncached_of_36);
+        session_close(session);
+    }
+}
+
+static void after_a_run_shown_live_the_jobs_go_on_without_any_event(void **state) {
+    (void)state;
+    struct options options = options_of(3, (const char *[]){"tokendrip", "--device", "cpu"});
+    struct session *session = open_session(&options);
+    session_show(session, CLOCK_MEASURED, RUN_ENGINE);
+    session_want(session, LABWORK_ROOFLINE);
+    sleep_until(session, true, is_live);
+    wait_until(session, is_over); // frames are drawn meanwhile
+    sleep_until(session, true, has_roofline);
+    session_close(session);
+}
+
+static void lengths_that_are_refused_leave_the_measurement_alone(void **state) {
+    (void)state;
+    struct options options = options_of(3, (const char *[]){"tokendrip", "--device", "cpu"});
+    struct session *session = open_session(&options);
+    struct why why;
+    wait_until(session, is_measured);
+    assert_true(session_measure(session, 36, 0, stopwatch_now_ns(), &why));
+    assert_false(session_measure(session, 100000, 0, stopwatch_now_ns(), &why));
+    sleep_until(session, false, is_measured);
+    assert_int_equal(shown(session)->info.prompt_tokens, 36);
     session_close(session);
 }
 
@@ -184,8 +286,12 @@ static void without_a_sweep_a_file_has_the_lengths_it_has(void **state) {
 }
 
 int main(void) {
+    sem_init(&woken, 0, 0);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slider_moves_the_measured_run_and_lab_follows_it),
+        cmocka_unit_test(every_job_leads_to_the_next_without_any_event),
+        cmocka_unit_test(after_a_run_shown_live_the_jobs_go_on_without_any_event),
+        cmocka_unit_test(lengths_that_are_refused_leave_the_measurement_alone),
         cmocka_unit_test(the_lesson_has_any_length_by_its_rule),
         cmocka_unit_test(a_file_with_a_sweep_has_other_lengths_marked_modelled),
         cmocka_unit_test(a_saved_lesson_is_no_rule_and_has_the_lengths_it_has),
