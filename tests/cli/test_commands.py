@@ -170,6 +170,33 @@ class Describe(program.Case):
         self.assertEqual(len(told), len(languages))
         self.assertEqual(self.in_short(), self.in_short("--lang", "en"))
 
+    def test_a_third_language_is_a_file_and_nothing_else(self):
+        shutil.copytree(os.path.join(program.SOURCE_DIR, "assets"), self.path("assets"),
+                        ignore=shutil.ignore_patterns("model"))
+
+        def foreign(node):
+            """Every letter outside of places and of glossary words becomes a Cyrillic one."""
+            if isinstance(node, dict):
+                return {key: node[key] if key in ("at", "follows", "shows", "name")
+                        else foreign(node[key]) for key in node}
+            if isinstance(node, list):
+                return [foreign(item) for item in node]
+            return re.sub(r"\{[^{}|]*|\[[^\[\]]*\]|[A-Za-z]",
+                          lambda m: m[0] if len(m[0]) > 1 else "\u0436", node)
+
+        with open(self.path("assets/languages/en.json"), encoding="utf-8") as file:
+            language = json.load(file)
+        for part in ("words", "lesson"):
+            language[part] = foreign(language[part])
+        with open(self.path("assets/languages/xx.json"), "w", encoding="utf-8") as file:
+            json.dump(language, file)
+        text = self.succeed("describe", "--clock", "lesson", "--lang", "xx",
+                            env={"TOKENDRIP_ASSETS": self.path("assets")}).decode()
+        self.assertIn("\u0436", text)
+        text = re.sub(r'"[^"]*"|<[^>]*>', "", text)  # tokens
+        names = {"module", "units", "Your", "par", "cel", "parcel", "arrives", "today"}
+        self.assertEqual(set(re.findall(r"[A-Za-z]{2,}", text)) - names, set())
+
     def test_a_lesson_of_ones_own_tells_in_its_words(self):
         with open(os.path.join(LANGUAGES, "en.json"), encoding="utf-8") as file:
             text = json.dumps(json.load(file)["lesson"], ensure_ascii=False)

@@ -163,8 +163,8 @@ static bool has_cut_name(void) {
     for (int i = 0; i < frame->scene.count; i++) {
         const struct cmd *cmd = &frame->scene.cmds[i];
         const char *name = frame->scene.text + cmd->text_offset;
-        size_t length = cmd->kind == CMD_TEXT ? strlen(name) : 0;
-        if (length >= 3 && strcmp(name + length - 3, "…") == 0 &&
+        size_t length = cmd->kind == CMD_TEXT ? (size_t)cmd->text_bytes : 0;
+        if (length >= 3 && memcmp(name + length - 3, "…", 3) == 0 &&
             cmd->rect.x < frame->layout.grid.x && cmd->rect.y > frame->layout.grid.y)
             return true;
     }
