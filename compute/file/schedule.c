@@ -230,9 +230,8 @@ static bool add_passes(struct run *run, const struct schedule *schedule, struct 
     struct texts texts = answer_texts(schedule);
     int prompt = run->info.prompt_tokens, answers = run->info.answer_limit;
     bool is_charged = run->info.counting == RUN_CHARGED;
-    int64_t prefill_ns =
-        (schedule->prefill_fixed + schedule->prefill_per_token * prompt) * schedule->unit_ns;
-    int64_t step_ns = schedule->step * schedule->unit_ns;
+    const struct run_rule *rule = &run->info.rule;
+    int64_t prefill_ns = rule->pass_ns + rule->token_ns * prompt;
     struct run_pass prefill = {
         .phase = RUN_PREFILL, .column_count = prompt, .yields = is_charged ? -1 : 0};
     if (!add_pass(run, prefill, &texts, prefill_ns, why))
@@ -242,10 +241,20 @@ static bool add_passes(struct run *run, const struct schedule *schedule, struct 
                                 .first_column = i == 0 ? prompt : prompt + i - 1,
                                 .column_count = i == 0 ? 0 : 1,
                                 .yields = i};
-        if (!add_pass(run, step, &texts, step_ns, why))
+        if (!add_pass(run, step, &texts, rule->step_ns, why))
             return false;
     }
     return true;
+}
+
+// Products that a run cannot hold do not matter: is_in_range refuses such a run.
+static struct run_rule rule_of(const struct schedule *schedule) {
+    struct run_rule rule = {0};
+    bool is_beyond =
+        __builtin_mul_overflow(schedule->prefill_fixed, schedule->unit_ns, &rule.pass_ns) ||
+        __builtin_mul_overflow(schedule->prefill_per_token, schedule->unit_ns, &rule.token_ns) ||
+        __builtin_mul_overflow(schedule->step, schedule->unit_ns, &rule.step_ns);
+    return is_beyond ? (struct run_rule){0} : rule;
 }
 
 bool schedule_run(struct run **out, const struct schedule *schedule, enum run_counting counting,
@@ -257,6 +266,7 @@ bool schedule_run(struct run **out, const struct schedule *schedule, enum run_co
         .device = "lesson",
         .weights = "none",
         .unit_ns = schedule->unit_ns,
+        .rule = rule_of(schedule),
         .layers = schedule->layers,
         .prompt_tokens = prompt_tokens ? prompt_tokens : schedule->prompt_tokens,
         .answer_limit = answer_tokens ? answer_tokens : schedule->answer_tokens,

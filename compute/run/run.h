@@ -60,6 +60,13 @@ enum run_counting { RUN_ENGINE, RUN_CHARGED };
 // (lost device, out of memory); the part before that is still true.
 enum run_state { RUN_OPEN, RUN_COMPLETE, RUN_FAILED };
 
+// What a lesson run's times follow from: prefill of P prompt tokens takes
+// pass_ns + P * token_ns, a decode step step_ns. All 0 where it is unknown, as in a run
+// read from a file.
+struct run_rule {
+    int64_t pass_ns, token_ns, step_ns;
+};
+
 // Known before the first pass. All texts are UTF-8, NUL-terminated and empty when
 // unknown.
 struct run_info {
@@ -78,6 +85,7 @@ struct run_info {
     char date[32];                 // UTC, ISO 8601
     char unit[16];                 // lesson runs: what one unit is called ("units", "ms")
     int64_t unit_ns;               // lesson runs: nanoseconds that stand for one unit, > 0
+    struct run_rule rule;          // lesson runs
     int threads;                   // CPU threads, 0 = not applicable
     int layers;                    // 1 .. RUN_MAX_LAYERS
     int heads, kv_heads, head_dim; // 0 .. 65,536, 0 = unknown

@@ -1,7 +1,6 @@
 // See words.h.
 #include "compute/run/words.h"
 
-#include "compute/base/num.h"
 #include "compute/base/words.h"
 
 #include <stdio.h>
@@ -14,8 +13,7 @@ bool run_counts_units(const struct run_info *info) {
 struct figure run_time_on(const struct run_info *info, int64_t ns, int64_t scale_ns) {
     if (run_counts_units(info))
         return figure_units(ns, scale_ns, info->unit_ns, info->unit);
-    // A lesson in "ms" begins at "0.00 µs", a measured run at "0 ms".
-    return figure_time(ns, info->origin == RUN_LESSON ? max_i64(scale_ns, 1) : scale_ns);
+    return figure_time(ns, scale_ns);
 }
 
 struct figure run_time(const struct run_info *info, int64_t ns) {

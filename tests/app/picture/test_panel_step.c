@@ -161,16 +161,16 @@ static void wait_and_total_stand_on_one_scale(void **state) {
 
 static void a_slider_move_shows_its_change_in_percent_and_where_it_was(void **state) {
     (void)state;
-    // Twice the prompt: wait 120 -> 220 ms, total 4.10 -> 4.20 s.
-    struct run *before = lesson_run("stage-0", RUN_CHARGED, 25, 200);
-    struct run *run = lesson_run("stage-0", RUN_CHARGED, 50, 200);
+    // Twice the prompt: wait 125 -> 225, total 4,100 -> 4,200 units.
+    struct run *before = lesson_run("module-7", RUN_CHARGED, 25, 160);
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 50, 160);
     struct showing source = source_of(run, run_end_ns(run), SIDE_NONE);
     source.stage.place = place_with(run, LESSON_BARS);
     source.at.before = before;
     panel_fill(&panel_a, &source.at, &source.stage);
-    assert_int_equal(strncmp(panel_a.bars[0].note, "+83 %", 5), 0);
+    assert_int_equal(strncmp(panel_a.bars[0].note, "+80 %", 5), 0);
     assert_int_equal(strncmp(panel_a.bars[1].note, "+2 %", 4), 0);
-    assert_int_equal(panel_a.bars[0].before_ppm, 28571);  // 120 of 4,200
+    assert_int_equal(panel_a.bars[0].before_ppm, 29762);  // 125 of 4,200
     assert_int_equal(panel_a.bars[1].before_ppm, 976190); // 4,100 of 4,200
     // And back: the longer one before sets the scale.
     source = source_of(before, run_end_ns(before), SIDE_NONE);
@@ -179,7 +179,7 @@ static void a_slider_move_shows_its_change_in_percent_and_where_it_was(void **st
     panel_fill(&panel_a, &source.at, &source.stage);
     assert_int_equal(strncmp(panel_a.bars[0].note,
                              "\xE2\x88\x92"
-                             "45 %",
+                             "44 %",
                              7),
                      0);
     assert_int_equal(panel_a.bars[1].before_ppm, VIEW_PPM);

@@ -46,8 +46,8 @@ static void the_knobs_way_is_three_decades_below_a_power_of_ten(void **state) {
 static void what_the_way_shows_is_the_same_for_every_run_of_that_decade(void **state) {
     (void)state;
     struct guess guess = guess_new();
-    struct run *shorter = lesson_run("stage-0", RUN_CHARGED, 25, 50); // 1.1 s
-    struct run *longer = lesson_run("stage-0", RUN_CHARGED, 500, 200);
+    struct run *shorter = lesson_run("module-7", RUN_CHARGED, 25, 40); // 1,100 units
+    struct run *longer = lesson_run("module-7", RUN_CHARGED, 500, 200);
     assert_true(run_ttft_ns(shorter) * 10 < run_ttft_ns(longer));
     assert_int_equal(guess_ttft_ns(&guess, shorter), guess_ttft_ns(&guess, longer));
     run_destroy(shorter);
@@ -120,7 +120,7 @@ static void the_run_says_who_takes_the_time(void **state) {
         {"module-7", RUN_CHARGED, 0, 0, 708502, VERDICT_DECODE},   // 175 of 247
         {"module-7", RUN_ENGINE, 0, 0, 675676, VERDICT_DECODE},    // 150 of 222
         {"stage-0", RUN_CHARGED, 0, 0, 975610, VERDICT_DECODE},    // 4.00 of 4.10 s
-        {"stage-0", RUN_CHARGED, 1000, 5, 24390, VERDICT_PREFILL}, // 100 of 4,100 ms
+        {"stage-0", RUN_ENGINE, 0, 4, 375000, VERDICT_PREFILL},    // 60 of 160 ms
         {"module-7", RUN_CHARGED, 25, 4, 500000, VERDICT_EVEN},    // 100 of 200
         {"module-7", RUN_CHARGED, 25, 6, 600000, VERDICT_EVEN},    // 150 of 250: still even
         {"module-7", RUN_CHARGED, 75, 8, 400000, VERDICT_EVEN},    // 200 of 500: still even

@@ -116,6 +116,43 @@ static void stage_0_gives_120_ms_and_4_seconds_of_decode(void **state) {
     schedule_clear(&schedule);
 }
 
+static void stage_0_prefills_in_100_ms_at_any_prompt_length(void **state) {
+    static const int prompts[] = {1, 25, 1024};
+    (void)state;
+    struct schedule schedule = load("stage-0");
+    for (int i = 0; i < 3; i++) {
+        struct run *run = make(&schedule, RUN_CHARGED, prompts[i], 0);
+        assert_int_equal(run_prefill_ns(run), 100 * MS);
+        assert_int_equal(run_ttft_ns(run), 120 * MS);
+        assert_int_equal(run_e2e_ns(run), (int64_t)4100 * MS);
+        run_destroy(run);
+    }
+    schedule_clear(&schedule);
+}
+
+static void a_run_of_a_schedule_knows_its_rule(void **state) {
+    (void)state;
+    struct schedule module_7 = load("module-7"), stage_0 = load("stage-0");
+    struct run *run = make(&module_7, RUN_ENGINE, 3, 2), *copy = NULL, *other = NULL;
+    assert_int_equal(run->info.rule.pass_ns, 0);
+    assert_int_equal(run->info.rule.token_ns, 4 * MS);
+    assert_int_equal(run->info.rule.step_ns, 25 * MS);
+    assert_true(run_copy(&copy, run, &why));
+    assert_int_equal(copy->info.rule.step_ns, 25 * MS);
+    assert_true(run_recount(&other, run, RUN_CHARGED, &why));
+    assert_int_equal(other->info.rule.token_ns, 4 * MS);
+    run_destroy(other);
+    run_destroy(copy);
+    run_destroy(run);
+    run = make(&stage_0, RUN_CHARGED, 7, 1);
+    assert_int_equal(run->info.rule.pass_ns, 100 * MS);
+    assert_int_equal(run->info.rule.token_ns, 0);
+    assert_int_equal(run->info.rule.step_ns, 20 * MS);
+    run_destroy(run);
+    schedule_clear(&module_7);
+    schedule_clear(&stage_0);
+}
+
 static void recounting_a_schedule_equals_running_it_the_other_way(void **state) {
     (void)state;
     static const char *names[] = {"module-7", "stage-0"};
@@ -395,6 +432,8 @@ int main(void) {
         cmocka_unit_test(module_7_charged_gives_72_97_and_247_units),
         cmocka_unit_test(module_7_in_engine_counting_gives_72_and_222_units),
         cmocka_unit_test(stage_0_gives_120_ms_and_4_seconds_of_decode),
+        cmocka_unit_test(stage_0_prefills_in_100_ms_at_any_prompt_length),
+        cmocka_unit_test(a_run_of_a_schedule_knows_its_rule),
         cmocka_unit_test(recounting_a_schedule_equals_running_it_the_other_way),
         cmocka_unit_test(a_pass_is_cut_into_a_sixteenth_an_eighth_and_equal_layers),
         cmocka_unit_test(the_schedules_hold_pieces_as_the_tokenizer_cuts_them),
