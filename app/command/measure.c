@@ -95,13 +95,16 @@ static void print_share(FILE *out, const char *name, const struct roofline_phase
 }
 
 // The best this device could do, and how near the run came to it.
-static void print_roofline(FILE *out, const struct roofline *roofline) {
+static void print_roofline(FILE *out, const struct measure_result *result) {
+    const struct roofline *roofline = &result->roofline;
+    if (result->no_roofline.text[0])
+        fprintf(out, "floor    not known: %s\n\n", result->no_roofline.text);
     if (!roofline->is_measured)
         return;
     fprintf(out, "%-8s%11s%9s%11s%11s  %s\n", "floor", "ms", "", "MB read", "MFLOP", "bound by");
     print_bound(out, "prefill", &roofline->prefill);
     print_bound(out, "step", &roofline->decode);
-    print_share(out, "share of the floor reached: prefill", &roofline->prefill);
+    print_share(out, "the floor's share of the time: prefill", &roofline->prefill);
     print_share(out, ", step", &roofline->decode);
     fprintf(out, "\nthis device: reads %.1f GB/s from %s, multiplies at %.1f GFLOP/s\n\n",
             roofline->rates.read_bytes_s / 1e9,
@@ -115,7 +118,7 @@ static void print_figures(FILE *out, const struct measure_result *result) {
     for (int i = 0; i < FIGURES; i++)
         print_figure(out, result, i);
     fputc('\n', out);
-    print_roofline(out, &result->roofline);
+    print_roofline(out, result);
     print_cold(out, result->cold);
     fprintf(out, "warm-up: %s\n",
             result->settled ? "two medians agreed within 2 %"

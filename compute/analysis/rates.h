@@ -4,12 +4,21 @@
 #define COMPUTE_ANALYSIS_RATES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct device_rates {
     double read_bytes_s;  // memory read by all threads or blocks, best of several
     double matrix_flop_s; // multiplications plus additions of a large matrix product
-    bool is_cached;       // the working set fits the last-level cache, and read_bytes_s
-                          // is the rate of that cache
+    bool is_cached;       // read_bytes_s is that of a working set which is read markedly
+                          // faster than memory is: it fits a cache
 };
+
+// A device that did so much in so long reaches at least these rates: raises those that are
+// lower. A time that is not positive proves nothing.
+void rates_prove(struct device_rates *rates, double bytes, double flop, int64_t took_ns);
+
+// Keeps the best of two measurements in `best`: neighbours slow a device down, and nothing
+// makes it faster than it is. Zeroed `best`: none yet.
+void rates_keep_best(struct device_rates *best, const struct device_rates *seen);
 
 #endif

@@ -29,8 +29,55 @@ static void finish(struct roofline_phase *phase, const struct device_rates *rate
     double read_ns = phase->bytes / rates->read_bytes_s * 1e9;
     double matrix_ns = phase->flop / rates->matrix_flop_s * 1e9;
     phase->is_read = read_ns >= matrix_ns;
-    phase->bound_ns = (int64_t)llround(phase->is_read ? read_ns : matrix_ns);
+    // Rounded down: a bound of 12.6 ns is not above a step of 12.
+    phase->bound_ns = (int64_t)(phase->is_read ? read_ns : matrix_ns);
     phase->share = measured_ns > 0 ? (double)phase->bound_ns / (double)measured_ns : -1;
+}
+
+void rates_prove(struct device_rates *rates, double bytes, double flop, int64_t took_ns) {
+    if (took_ns <= 0)
+        return;
+    rates->read_bytes_s = fmax(rates->read_bytes_s, bytes / (double)took_ns * 1e9);
+    rates->matrix_flop_s = fmax(rates->matrix_flop_s, flop / (double)took_ns * 1e9);
+}
+
+void rates_keep_best(struct device_rates *best, const struct device_rates *seen) {
+    if (seen->read_bytes_s > best->read_bytes_s) {
+        best->read_bytes_s = seen->read_bytes_s;
+        best->is_cached = seen->is_cached;
+    }
+    best->matrix_flop_s = fmax(best->matrix_flop_s, seen->matrix_flop_s);
+}
+
+// Whoever shows the bound of one step uses the mean step's operations, so a step proves
+// these; its bytes are its own.
+static void prove_passes(struct roofline *roofline, const struct run *run) {
+    struct device_rates *rates = &roofline->rates;
+    rates_prove(rates, roofline->prefill.bytes, roofline->prefill.flop, run_prefill_ns(run));
+    for (int i = 0; i < run->pass_count; i++) {
+        const struct run_pass *pass = &run->passes[i];
+        int64_t end_ns = pass->phase == RUN_DECODE ? run_pass_end_ns(run, i) : -1;
+        double bytes = (double)run->info.weight_bytes +
+                       (double)run_cache_entry_bytes(run) * pass->first_column;
+        if (end_ns > 0)
+            rates_prove(rates, bytes, roofline->decode.flop, end_ns - pass->start_ns);
+    }
+}
+
+static int64_t measured_ns(const struct roofline_phase *phase) {
+    return phase->share > 0 ? (int64_t)((double)phase->bound_ns / phase->share) : -1;
+}
+
+void roofline_prove(struct roofline *roofline, const struct run *run) {
+    struct roofline_phase *prefill = &roofline->prefill, *decode = &roofline->decode;
+    int64_t prefill_ns = measured_ns(prefill), step_ns = measured_ns(decode);
+    if (!roofline->is_measured || run->info.origin != RUN_MEASURED)
+        return;
+    rates_prove(&roofline->rates, prefill->bytes, prefill->flop, prefill_ns);
+    rates_prove(&roofline->rates, decode->bytes, decode->flop, step_ns);
+    prove_passes(roofline, run);
+    finish(prefill, &roofline->rates, prefill_ns);
+    finish(decode, &roofline->rates, step_ns);
 }
 
 void roofline_of(struct roofline *out, const struct model_shape *shape, const struct run *run,
@@ -41,7 +88,7 @@ void roofline_of(struct roofline *out, const struct model_shape *shape, const st
         .is_measured = true,
         .rates = *rates,
         .prefill = {.bytes = (double)run->info.weight_bytes,
-                    .flop = 2 * layer_weights(shape) * tokens + 2 * width * tokens * tokens +
+                    .flop = 2 * layer_weights(shape) * tokens + 2 * width * tokens * (tokens + 1) +
                             2 * head_weights(shape)},
         // Scores and mixing: twice two operations for each number of the context.
         .decode = {.bytes = roofline_step_bytes(run),
@@ -50,4 +97,5 @@ void roofline_of(struct roofline *out, const struct model_shape *shape, const st
     };
     finish(&out->prefill, rates, prefill_ns);
     finish(&out->decode, rates, step_ns);
+    roofline_prove(out, run);
 }

@@ -3,9 +3,14 @@
 // the two rates on the device itself.
 //
 // A decode step reads every weight once and the KV cache: bytes = W + KV. Prefill of T
-// tokens multiplies: FLOPs = 2 * (weights of the layers) * T + 2 * layers * heads *
-// head_dim * T^2 (causal) + 2 * (output matrix), and reads W. The bound is the longer
-// of bytes / read rate and FLOPs / matrix rate.
+// tokens multiplies: FLOPs = 2 * (weights of the layers) * T + 4 * layers * heads *
+// head_dim * (tokens seen, summed over the T) + 2 * (output matrix), and reads W. A token
+// sees itself and those before it, so that sum is T * (T + 1) / 2, and a step is prefill's
+// case T = 1 behind a full cache. The bound is the longer of bytes / read rate and FLOPs /
+// matrix rate.
+//
+// No bound is above a time that was measured: a pass that beats one has shown what the
+// device can do, and raises the rates (rates_prove).
 #ifndef COMPUTE_ANALYSIS_ROOFLINE_H
 #define COMPUTE_ANALYSIS_ROOFLINE_H
 
@@ -32,7 +37,12 @@ struct roofline {
 double roofline_step_bytes(const struct run *run);
 
 // prefill_ns, step_ns: measured medians, -1 = none. `shape` is that of the run's model.
+// If the run was measured, its passes raise out->rates.
 void roofline_of(struct roofline *out, const struct model_shape *shape, const struct run *run,
                  const struct device_rates *rates, int64_t prefill_ns, int64_t step_ns);
+
+// Raises the rates by the passes of a measured run and by the medians in `roofline`, and
+// works the bounds out anew. Does nothing for a run that was not measured.
+void roofline_prove(struct roofline *roofline, const struct run *run);
 
 #endif

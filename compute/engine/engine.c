@@ -131,17 +131,18 @@ static void finish(struct engine *engine, enum generate_end end, bool has_result
 }
 
 // Comes after the repeats, so that its effect on caches and clocks disturbs none of them.
-static bool measure_roofline(struct engine *engine, struct why *why) {
+// Where it fails, only the roofline is missing, and the result says why.
+static void measure_roofline(struct engine *engine) {
     struct measure_result *work = &engine->work;
     struct device_rates rates;
-    if (!engine->backend->measure_rates)
-        return true;
     size_t step_bytes = (size_t)roofline_step_bytes(work->shown);
-    if (!engine->backend->measure_rates(engine->state, step_bytes, &rates, why))
-        return false;
-    roofline_of(&work->roofline, &engine->model->shape, work->shown, &rates,
+    if (!engine->backend->measure_rates ||
+        !engine->backend->measure_rates(engine->state, step_bytes, &rates, &work->no_roofline))
+        return;
+    rates_keep_best(&engine->best_rates, &rates);
+    roofline_of(&work->roofline, &engine->model->shape, work->shown, &engine->best_rates,
                 work->prefill.median_ns, work->step.median_ns);
-    return true;
+    engine->best_rates = work->roofline.rates;
 }
 
 static void work_on(struct engine *engine, const struct engine_request *request) {
@@ -170,8 +171,8 @@ static void work_on(struct engine *engine, const struct engine_request *request)
     if (engine->work.prefill_checked)
         remember_check(engine, request);
     bool has_roofline = request->wants_roofline && !request->without_cache;
-    if (end == GENERATE_DONE && has_roofline && !measure_roofline(engine, &why))
-        end = GENERATE_FAILED;
+    if (end == GENERATE_DONE && has_roofline)
+        measure_roofline(engine);
     finish(engine, end, true, why.text);
 }
 

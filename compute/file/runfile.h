@@ -61,8 +61,9 @@ bool runfile_save(const char *path, const struct run *run, const struct runfile_
 char *runfile_print(const struct run *run, const struct runfile_extras *extras, size_t *bytes,
                     struct why *why);
 
-// Owner of the run: the caller, run_destroy. `extras` NULL = not wanted, but checked all
-// the same; a file without any leaves *extras zeroed.
+// Rates that a pass of the run beats are raised (roofline_prove). Owner of the run: the
+// caller, run_destroy. `extras` NULL = not wanted, but checked all the same; a file
+// without any leaves *extras zeroed.
 bool runfile_load(struct run **out, struct runfile_extras *extras, const char *path,
                   struct why *why);
 

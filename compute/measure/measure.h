@@ -35,6 +35,7 @@ struct measure_result {
     struct run *cold;             // owned
     struct run *shown;            // owned: the median repeat
     struct roofline roofline;     // if it was requested
+    struct why no_roofline;       // why the device's rates could not be measured, or ""
 };
 
 enum measure_stage { MEASURE_COLD, MEASURE_WARM, MEASURE_REPEAT };

@@ -180,7 +180,7 @@ static void the_roofline_bound_is_shown_where_it_was_measured(void **state) {
     static const char *const says[] = {
         "prefill       0.932                5.50      93.50  multiplying\n",
         "step          0.267                5.75       5.25  reading\n",
-        "share of the floor reached: prefill 50 %, step 75 %\n",
+        "the floor's share of the time: prefill 50 %, step 75 %\n",
         "reads 21.5 GB/s from memory, multiplies at 100.2 GFLOP/s\n",
     };
     for (size_t i = 0; i < sizeof says / sizeof says[0]; i++) {

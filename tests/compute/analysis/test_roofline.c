@@ -40,6 +40,9 @@ static struct run *run_of(const struct model *model, int prompt, int answers) {
     return run;
 }
 
+static const struct shape_preset little = {
+    "little", {64, 1, 2, 2, 32, 64, 40, 64, 1e-5f, 1e4f, false}, GGUF_TENSOR_F16};
+
 static const struct device_rates h200 = {.read_bytes_s = 4.3e12, .matrix_flop_s = 790e12};
 
 static void assert_close(double got, double wanted, double share) {
@@ -72,13 +75,13 @@ static void bounds_of_well_known_models_are_those_worked_out_by_hand(void **stat
         struct roofline roofline;
         assert_true(shape_model(&model, shape_find(rows[i].shape, &why), rows[i].type, 1, &why));
         struct run *run = run_of(model, rows[i].prompt, 2);
-        roofline_of(&roofline, &model->shape, run, &h200, 50000000, -1);
+        roofline_of(&roofline, &model->shape, run, &h200, 500000000, -1);
         assert_true(roofline.is_measured);
         assert_close((double)roofline.prefill.bound_ns / 1e6, rows[i].prefill_ms, 0.01);
         assert_close((double)roofline.decode.bound_ns / 1e6, rows[i].step_ms, 0.01);
         assert_int_equal(roofline.prefill.is_read, rows[i].is_read);
         assert_true(roofline.decode.is_read);
-        assert_close(roofline.prefill.share, rows[i].prefill_ms / 50, 0.01);
+        assert_close(roofline.prefill.share, rows[i].prefill_ms / 500, 0.01);
         assert_true(roofline.decode.share == -1); // not measured
         run_destroy(run);
         model_close(model);
@@ -101,10 +104,76 @@ static void a_step_is_counted_halfway_through_the_answer(void **state) {
     model_close(model);
 }
 
+// All stages of a pass end together: only its whole length matters here.
+static void finish_run(struct run *run, const int64_t *ends_ns, int passes) {
+    int stages = run->info.layers + 2;
+    for (int i = 0; i < passes * stages; i++)
+        run->mark_end_ns[i] = ends_ns[i / stages];
+    run->pass_count = passes;
+    run->mark_count = passes * stages;
+}
+
+// Whatever rates a disturbed moment gave: no measured pass lies below its bound.
+static void a_pass_that_beats_a_bound_raises_the_rate(void **state) {
+    (void)state;
+    struct model *model;
+    struct roofline roofline;
+    struct device_rates slow = {.read_bytes_s = 1e9, .matrix_flop_s = 1e9, .is_cached = true};
+    assert_true(shape_model(&model, &little, GGUF_TENSOR_F16, 1, &why));
+    struct run *run = run_of(model, 3, 3);
+    // A prefill of 30 us, steps of 12 us and 7 us.
+    static const int64_t ends_ns[] = {30000, 42000, 49000};
+    run->passes[0] = (struct run_pass){.phase = RUN_PREFILL, .column_count = 3};
+    for (int i = 1; i < 3; i++)
+        run->passes[i] = (struct run_pass){.phase = RUN_DECODE,
+                                           .start_ns = ends_ns[i - 1],
+                                           .first_column = 2 + i,
+                                           .column_count = 1};
+    finish_run(run, ends_ns, 3);
+    roofline_of(&roofline, &model->shape, run, &slow, 30000, 12000);
+    double bytes = (double)run->info.weight_bytes + (double)run_cache_entry_bytes(run) * 4;
+    assert_close(roofline.rates.read_bytes_s, bytes / 7000e-9, 1e-9);
+    assert_close(roofline.rates.matrix_flop_s,
+                 fmax(roofline.decode.flop / 7e-6, roofline.prefill.flop / 30e-6), 1e-9);
+    assert_true(roofline.prefill.bound_ns <= 30000 && roofline.decode.bound_ns <= 7100);
+    assert_true(roofline.prefill.share <= 1 && roofline.decode.share <= 1);
+    // Rates that were better stay; a run that was not measured proves nothing.
+    roofline_of(&roofline, &model->shape, run, &h200, 30000, 12000);
+    assert_true(roofline.rates.read_bytes_s == h200.read_bytes_s);
+    run->info.origin = RUN_MODELLED;
+    roofline_of(&roofline, &model->shape, run, &slow, 30000, 12000);
+    assert_true(roofline.rates.read_bytes_s == slow.read_bytes_s);
+    run_destroy(run);
+    model_close(model);
+}
+
+static void the_best_rates_ever_seen_are_kept(void **state) {
+    (void)state;
+    struct device_rates best = {.is_cached = false};
+    rates_keep_best(&best, &(struct device_rates){2e9, 5e9, false});
+    rates_keep_best(&best, &(struct device_rates){9e9, 4e9, true});
+    rates_keep_best(&best, &(struct device_rates){1e9, 1e9, false});
+    assert_true(best.read_bytes_s == 9e9 && best.matrix_flop_s == 5e9 && best.is_cached);
+}
+
+static void prefill_of_one_token_is_a_step_without_a_cache(void **state) {
+    (void)state;
+    struct model *model;
+    struct roofline of_one, of_two;
+    assert_true(shape_model(&model, &little, GGUF_TENSOR_F16, 1, &why));
+    struct run *one = run_of(model, 1, 1), *two = run_of(model, 1, 2);
+    roofline_of(&of_one, &model->shape, one, &h200, -1, -1);
+    roofline_of(&of_two, &model->shape, two, &h200, -1, -1);
+    // A step behind one token sees two, one more than prefill of one token.
+    double token = 4.0 * model->shape.layers * model->shape.heads * model->shape.head_dim;
+    assert_true(fabs(of_two.decode.flop - of_one.prefill.flop - token) < 1e-6);
+    run_destroy(one);
+    run_destroy(two);
+    model_close(model);
+}
+
 static void this_device_has_rates_within_reason_and_soon(void **state) {
     (void)state;
-    static const struct shape_preset little = {
-        "little", {64, 1, 2, 2, 32, 64, 40, 64, 1e-5f, 1e4f, false}, GGUF_TENSOR_F16};
     struct model *model;
     struct backend_state *opened;
     struct backend_opts opts = {.threads = 2, .context = 64};
@@ -134,6 +203,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds_of_well_known_models_are_those_worked_out_by_hand),
         cmocka_unit_test(a_step_is_counted_halfway_through_the_answer),
+        cmocka_unit_test(a_pass_that_beats_a_bound_raises_the_rate),
+        cmocka_unit_test(the_best_rates_ever_seen_are_kept),
+        cmocka_unit_test(prefill_of_one_token_is_a_step_without_a_cache),
         cmocka_unit_test(this_device_has_rates_within_reason_and_soon),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

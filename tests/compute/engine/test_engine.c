@@ -631,6 +631,39 @@ static void sweeps_that_cannot_be_met_are_refused(void **state) {
     engine_close(engine);
 }
 
+// --- Rates that cannot be measured ---
+
+static bool no_rates(struct backend_state *backend, size_t working_set_bytes,
+                     struct device_rates *out, struct why *why) {
+    (void)backend;
+    (void)out;
+    return why_set(why, "no room to read %zu bytes", working_set_bytes);
+}
+
+static void a_measurement_is_kept_when_only_the_rates_fail(void **state) {
+    (void)state;
+    struct why why = {0};
+    struct engine *engine;
+    struct backend poor = backend_cpu;
+    const char *path = model_path();
+    if (!path)
+        skip();
+    poor.measure_rates = no_rates;
+    struct engine_opts opts = {.model_path = path, .device = "cpu", .threads = 2, .backend = &poor};
+    if (!engine_open(&engine, &opts, &why))
+        fail_msg("%s", why.text);
+    int32_t prompt[64];
+    struct engine_request request = request_for(prompt, prompt_of(engine, prompt, 64, question));
+    request.wants_roofline = true;
+    start(engine, &request);
+    struct measure_result result = finish(engine);
+    assert_int_equal(result.shown->state, RUN_COMPLETE);
+    assert_false(result.roofline.is_measured);
+    assert_non_null(strstr(result.no_roofline.text, "no room to read"));
+    measure_clear(&result);
+    engine_close(engine);
+}
+
 // --- A device that is lost ---
 
 static _Atomic int passes_left; // until it is gone
@@ -858,6 +891,7 @@ int main(void) {
         cmocka_unit_test(a_sweep_grows_point_by_point_to_its_end),
         cmocka_unit_test(a_request_stops_a_sweep_and_its_points_stay),
         cmocka_unit_test(sweeps_that_cannot_be_met_are_refused),
+        cmocka_unit_test(a_measurement_is_kept_when_only_the_rates_fail),
         cmocka_unit_test(a_lost_device_is_asked_no_more_and_its_first_reason_stays),
         cmocka_unit_test(a_request_that_follows_a_loss_fails_with_it),
         cmocka_unit_test(changes_wake_whoever_asked),
