@@ -64,6 +64,18 @@ static void prove_passes(struct roofline *roofline, const struct run *run) {
     }
 }
 
+enum roofline_cause roofline_cause(double read_ns, double matrix_ns, double took_ns) {
+    double bound_ns = fmax(read_ns, matrix_ns);
+    if (!(bound_ns > 0) || (took_ns > 0 && bound_ns < took_ns / 2))
+        return ROOFLINE_UNKNOWN;
+    return read_ns >= matrix_ns ? ROOFLINE_READING : ROOFLINE_ARITHMETIC;
+}
+
+enum roofline_cause roofline_phase_cause(const struct roofline_phase *phase) {
+    double took = phase->share > 0 ? 1 / phase->share : 0; // in bounds
+    return roofline_cause(phase->is_read, !phase->is_read, took);
+}
+
 static int64_t measured_ns(const struct roofline_phase *phase) {
     return phase->share > 0 ? (int64_t)((double)phase->bound_ns / phase->share) : -1;
 }

@@ -41,6 +41,20 @@ double roofline_step_bytes(const struct run *run);
 void roofline_of(struct roofline *out, const struct model_shape *shape, const struct run *run,
                  const struct device_rates *rates, int64_t prefill_ns, int64_t step_ns);
 
+// What a time is known to be spent on.
+enum roofline_cause {
+    ROOFLINE_UNKNOWN, // the bounds explain less than half of it, and no cause is named
+    ROOFLINE_READING,
+    ROOFLINE_ARITHMETIC,
+};
+
+// The one rule by which a cause is named: the longer bound explains at least half of the
+// time. The rest (starting work, waiting for one another, other programs) is not measured
+// by itself, so it is never named. A time that is not positive is not over yet: the longer
+// bound is what limits it. Rates or times of 0 give ROOFLINE_UNKNOWN.
+enum roofline_cause roofline_cause(double read_ns, double matrix_ns, double took_ns);
+enum roofline_cause roofline_phase_cause(const struct roofline_phase *phase);
+
 // Raises the rates by the passes of a measured run and by the medians in `roofline`, and
 // works the bounds out anew. Does nothing for a run that was not measured.
 void roofline_prove(struct roofline *roofline, const struct run *run);

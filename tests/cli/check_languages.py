@@ -59,7 +59,7 @@ def compare(code, english, other):
 
 
 # Rooms whose texts are seen: on the screen, in films, in what describe prints.
-SEEN = ("render/paint", "app/picture/scene", "app/picture/panel", "app/picture/frame.c",
+SEEN = ("render/paint", "app/picture",
         "app/window", "app/state", "app/lesson",
         "app/runs/session.c", "app/command/describe.c", "compute/run/words.c")
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')

@@ -112,8 +112,8 @@ static void put_axes(struct plot *plot, const struct knee *knee) {
     }
     // Leaves room for the label below the flat line.
     lab_range_add(&y, y.from / pow(y.to / y.from, 0.2));
-    lab_axis(&plot->x, "prompt tokens", PLOT_NUMBER, true);
-    lab_axis(&plot->y, "prefill time", PLOT_TIME, true);
+    lab_axis(&plot->x, word("lab.prompt_tokens"), PLOT_NUMBER, true);
+    lab_axis(&plot->y, word("lab.prefill_time"), PLOT_TIME, true);
     lab_range_put(&plot->x, x);
     lab_range_put(&plot->y, y);
 }
@@ -121,14 +121,14 @@ static void put_axes(struct plot *plot, const struct knee *knee) {
 static void put_lessons(struct plot *plot, const struct knee *knee) {
     double flat_ns = above_zero((double)knee->points[0].median_ns);
     double cost_ns = token_cost(&knee->points[knee->cheapest]);
-    lab_series(plot, PLOT_DOTTED, TONE_QUIET, "lesson 2: it stays fast");
+    lab_series(plot, PLOT_DOTTED, TONE_QUIET, word("lab.lesson_2"));
     lab_point(plot, plot->x.from, flat_ns);
     lab_point(plot, plot->x.to, flat_ns);
     if (cost_ns <= 0)
         return;
     double from = fmax(plot->x.from, plot->y.from / cost_ns);
     double to = fmin(plot->x.to, plot->y.to / cost_ns);
-    lab_series(plot, PLOT_DOTTED, TONE_QUIET, "lesson 1: every token costs");
+    lab_series(plot, PLOT_DOTTED, TONE_QUIET, word("lab.lesson_1"));
     // Drawn from the right: the label is at the last point, away from the fit's label.
     lab_point(plot, to, fmin(to * cost_ns, plot->y.to));
     lab_point(plot, from, fmax(from * cost_ns, plot->y.from));
@@ -147,7 +147,7 @@ static void put_line(struct plot *plot, const struct sweep_prefill_fit *fit, dou
 
 static void put_floor(struct plot *plot, const struct sweep_prefill_fit *fit, double to) {
     // If a slope is drawn, its label covers the floor too.
-    lab_series(plot, PLOT_DASHES, TONE_PREFILL, fit->has_slope ? "" : "modelled");
+    lab_series(plot, PLOT_DASHES, TONE_PREFILL, fit->has_slope ? "" : word("lab.modelled"));
     lab_point(plot, plot->x.from, fit->floor_ns);
     lab_point(plot, to, fit->floor_ns);
 }
@@ -164,21 +164,20 @@ static void put_fit(struct plot *plot, const struct knee *knee) {
         put_floor(plot, fit, plot->x.to);
     if (!fit->has_slope)
         return;
-    lab_say(label, sizeof label, "modelled %s a token",
-            figure_estimate(fit->slope_ns, fit->slope_error_ns).text);
+    WORDS_SAY(label, "lab.modelled_slope", "slope",
+              figure_estimate(fit->slope_ns, fit->slope_error_ns).text);
     lab_series(plot, PLOT_DASHES, TONE_PREFILL, label);
     put_line(plot, fit, fit->has_flat ? fit->knee_tokens : knee->points[0].tokens);
 }
 
 // --- What it says here ---
 
-// Why a short prompt takes its time. A pass over one token is a decode step, and the
-// roofs give the share of it spent reading weights; on small models that is little.
-static const char *floor_reason(const struct lab_seen *seen) {
+// True if reading all weights is what a short prompt waits for: a pass over one token is
+// a decode step, and the roofs give the share of it spent reading.
+static bool is_reading(const struct lab_seen *seen) {
     const struct roofline *roofline = seen->at->roofline;
-    bool is_reading = roofline && roofline->is_measured && roofline->decode.is_read &&
-                      roofline->decode.share >= LAB_CAUSE;
-    return is_reading ? ", mostly to read all weights" : "";
+    return roofline && roofline->is_measured &&
+           roofline_phase_cause(&roofline->decode) == ROOFLINE_READING;
 }
 
 // How far the ring is above the straight line, as a share, beyond the length up to which
@@ -190,73 +189,52 @@ static double bend_at(const struct knee *knee) {
     return fmax(knee->prompt_ns / line_ns(fit, knee->prompt) - 1, 0);
 }
 
-static void say_bend(struct plot *plot, const struct knee *knee) {
-    lab_say(plot->caption, sizeof plot->caption,
-            "Steeper than lesson 1: %s above the line of up to %s. Attention grows with the "
-            "square.",
-            figure_percent(100 * bend_at(knee)).text, lab_tokens(knee->fit.longest_tokens).text);
-}
-
-static void say_side(struct plot *plot, const struct knee *knee) {
+static const char *side_key(const struct knee *knee) {
     const struct sweep_prefill_fit *fit = &knee->fit;
-    struct figure at = figure_count_estimate(fit->knee_tokens, fit->knee_error_tokens);
+    if (knee->prompt <= 0)
+        return "lab.knee_at";
     if (knee->prompt < fit->knee_tokens - fit->knee_error_tokens)
-        lab_say(plot->caption, sizeof plot->caption,
-                "Left of the knee (%s tokens) lesson 2 is right: any pass takes %s%s.", at.text,
-                figure_estimate(fit->floor_ns, fit->floor_error_ns).text, floor_reason(knee->seen));
-    else if (knee->prompt <= fit->knee_tokens + fit->knee_error_tokens)
-        lab_say(plot->caption, sizeof plot->caption,
-                "At the knee (%s tokens): from about here on every token costs.", at.text);
-    else
-        lab_say(plot->caption, sizeof plot->caption,
-                "Right of the knee (%s tokens) lesson 1 is right: a token adds %s.", at.text,
-                figure_estimate(fit->slope_ns, fit->slope_error_ns).text);
+        return is_reading(knee->seen) ? "lab.knee_left_reading" : "lab.knee_left";
+    return knee->prompt <= fit->knee_tokens + fit->knee_error_tokens ? "lab.knee_here"
+                                                                     : "lab.knee_right";
 }
 
-static void say_no_flat(struct plot *plot, const struct knee *knee) {
+static const char *no_flat_key(const struct knee *knee) {
     const struct sweep_prefill_fit *fit = &knee->fit;
-    struct figure slope = figure_estimate(fit->slope_ns, fit->slope_error_ns);
     double shortest_ns = (double)knee->points[0].median_ns;
-    if (!fit->has_slope)
-        lab_say(plot->caption, sizeof plot->caption,
-                "No rise to be told from noise up to %s: lesson 2 is right so far.",
-                lab_tokens(fit->longest_tokens).text);
-    else if (fit->offset_ns > LAB_CAUSE * shortest_ns)
-        lab_say(plot->caption, sizeof plot->caption,
-                "No flat part on this device: a token adds %s to the %s of any pass.", slope.text,
-                figure_estimate(fit->offset_ns, -1).text);
-    else
-        lab_say(plot->caption, sizeof plot->caption,
-                "No flat part on this device, lesson 1 is right: a token adds %s.", slope.text);
+    return !fit->has_slope                    ? "lab.knee_hidden"
+           : fit->offset_ns > shortest_ns / 2 ? "lab.knee_offset"
+                                              : "lab.knee_none";
+}
+
+static const char *caption_key(const struct knee *knee) {
+    const struct sweep_point *last = &knee->points[knee->count - 1];
+    if (!knee->is_whole)
+        return knee->total > 0 ? "lab.of_lengths" : "lab.so_far";
+    if (!knee->fit.is_there)
+        return "lab.too_few";
+    if (knee->prompt > last->tokens && !knee->is_measured)
+        return "lab.knee_beyond";
+    if (bend_at(knee) > 0.005)
+        return "lab.knee_bend";
+    return knee->fit.has_flat ? side_key(knee) : no_flat_key(knee);
 }
 
 static void put_caption(struct plot *plot, const struct knee *knee) {
-    size_t bytes = sizeof plot->caption;
-    const struct sweep_point *last = &knee->points[knee->count - 1];
-    if (!knee->is_whole && knee->total > 0)
-        lab_say(plot->caption, bytes, "Measuring: %d of %d lengths.", knee->count, knee->total);
-    else if (!knee->is_whole)
-        lab_say(plot->caption, bytes, "Measuring: %s so far.",
-                figure_counted(knee->count, false, "length").text);
-    else if (!knee->fit.is_there)
-        lab_say(plot->caption, bytes, "Too few lengths measured to say more.");
-    else if (knee->prompt > last->tokens && !knee->is_measured)
-        lab_say(plot->caption, bytes,
-                "Beyond the longest prompt measured (%s): only the fit speaks here.",
-                lab_tokens(last->tokens).text);
-    else if (bend_at(knee) > 0.005)
-        say_bend(plot, knee);
-    else if (!knee->fit.has_flat)
-        say_no_flat(plot, knee);
-    else if (knee->prompt > 0)
-        say_side(plot, knee);
-    else
-        lab_say(plot->caption, bytes, "The knee is at %s tokens.",
-                figure_count_estimate(knee->fit.knee_tokens, knee->fit.knee_error_tokens).text);
+    const struct sweep_prefill_fit *fit = &knee->fit;
+    WORDS_SAY(plot->caption, caption_key(knee), "count", figure_count(knee->count, false).text,
+              "total", figure_count(knee->total, false).text, "last",
+              lab_tokens(knee->points[knee->count - 1].tokens).text, "bend",
+              figure_percent(100 * bend_at(knee)).text, "longest",
+              lab_tokens(fit->longest_tokens).text, "knee",
+              figure_count_estimate(fit->knee_tokens, fit->knee_error_tokens).text, "floor",
+              figure_estimate(fit->floor_ns, fit->floor_error_ns).text, "slope",
+              figure_estimate(fit->slope_ns, fit->slope_error_ns).text, "offset",
+              figure_estimate(fit->offset_ns, -1).text);
 }
 
 void lab_put_knee(struct plot *plot, const struct lab_seen *seen) {
-    lab_say(plot->title, sizeof plot->title, "Does a longer prompt cost more?");
+    WORDS_SAY(plot->title, "lab.knee_title");
     if (lab_put_missing(plot, seen, seen->at->sweep ? seen->at->sweep->prefill_count : 0))
         return;
     struct knee knee = see(seen);

@@ -10,18 +10,17 @@
 // Marks the length of the run on the screen if it differs from the length asked for: the
 // run of that length has not arrived yet.
 static void put_mark(struct panel_control *control, int shown, int length, int longest,
-                     const char *word) {
+                     const char *key) {
     control->mark_ppm = -1;
     if (shown < 1 || shown == length)
         return;
     control->mark_ppm = length_ppm(shown < longest ? shown : longest, longest);
-    lab_say(control->mark_label, sizeof control->mark_label, "%s: %s", word,
-            figure_count(shown, true).text);
+    WORDS_SAY(control->mark_label, key, "count", figure_count(shown, true).text);
 }
 
 static void put_slider(struct panel_control *control, int length, int longest) {
     control->kind = CONTROL_SLIDER;
-    lab_say(control->value, sizeof control->value, "%s",
+    lab_put(control->value, sizeof control->value,
             length > 0 ? lab_tokens(length).text : SIGN_DASH);
     if (longest < 1)
         return;
@@ -35,18 +34,18 @@ static void put_sliders(struct lab *lab, const struct lab_seen *seen, int focus)
     int shown_answer = run && run->state != RUN_OPEN ? run_answers_seen(run) : 0;
     // A lesson's rule gives runs of any length.
     bool can_move = lab_is_lesson(run) || seen->at->can_move;
-    const char *word = lab_is_measured(run) ? "measured" : "shown";
+    const char *mark = lab_is_measured(run) ? "lab.mark_measured" : "lab.mark_shown";
     struct panel_control *prompt = &lab->controls[0], *answer = &lab->controls[1];
     *prompt = (struct panel_control){
         .target = TARGET_PROMPT, .tone = TONE_PREFILL, .is_focused = focus == 0};
     *answer = (struct panel_control){
         .target = TARGET_ANSWER, .tone = TONE_DECODE, .is_focused = focus == 1};
-    lab_say(prompt->label, sizeof prompt->label, "Prompt length");
-    lab_say(answer->label, sizeof answer->label, "Answer length");
+    WORDS_SAY(prompt->label, "lab.prompt_length");
+    WORDS_SAY(answer->label, "lab.answer_length");
     put_slider(prompt, seen->prompt, seen->at->longest_prompt);
     put_slider(answer, seen->answer, seen->at->longest_answer);
-    put_mark(prompt, shown_prompt, seen->prompt, seen->at->longest_prompt, word);
-    put_mark(answer, shown_answer, seen->answer, seen->at->longest_answer, word);
+    put_mark(prompt, shown_prompt, seen->prompt, seen->at->longest_prompt, mark);
+    put_mark(answer, shown_answer, seen->answer, seen->at->longest_answer, mark);
     prompt->is_off = !can_move || seen->at->longest_prompt < 2;
     answer->is_off = !can_move || seen->at->longest_answer < 2;
     lab->control_count = 2;

@@ -50,24 +50,26 @@ static void put_label(struct lab_lane *lane, const struct run *run, const char *
     const struct run_info *info = &run->info;
     struct figure lengths;
     if (run->state == RUN_OPEN)
-        lab_say(lengths.text, sizeof lengths.text, "prompt %s",
-                lab_tokens(info->prompt_tokens).text);
+        WORDS_SAY(lengths.text, "lab.prompt_of", "count",
+                  figure_count(info->prompt_tokens, true).text);
     else
-        lab_say(lengths.text, sizeof lengths.text, "%s + %s",
-                figure_count(info->prompt_tokens, true).text,
-                lab_tokens(run_answers_seen(run)).text);
-    const char *origin = info->origin == RUN_LESSON     ? "lesson units"
-                         : info->origin == RUN_MODELLED ? "modelled"
-                         : info->cold                   ? "cold run"
+        WORDS_SAY(lengths.text, "lab.lengths", "prompt",
+                  figure_count(info->prompt_tokens, true).text, "answer",
+                  figure_count(run_answers_seen(run), true).text);
+    const char *origin = info->origin == RUN_LESSON     ? word("lab.lesson")
+                         : info->origin == RUN_MODELLED ? word("lab.modelled")
+                         : info->cold                   ? word("lab.cold")
                                                         : "";
     bool is_bundled = strcmp(info->weights, "bundled") == 0;
-    const char *model = is_bundled ? "bundled model" : info->model;
+    const char *model = is_bundled ? word("stamp.bundled") : info->model;
     struct figure device = {.text = ""};
     if (info->origin != RUN_LESSON)
-        lab_say(device.text, sizeof device.text, "%s", run_device(info, true).text);
-    lab_say(lane->label, sizeof lane->label, "%s" SIGN_DOT "%s%s%s%s%s%s%s", name, lengths.text,
-            origin[0] ? SIGN_DOT : "", origin, device.text[0] ? SIGN_DOT : "", device.text,
-            model[0] ? SIGN_DOT : "", model);
+        lab_put(device.text, sizeof device.text, run_device(info, true).text);
+    char label[4 * sizeof lane->label];
+    snprintf(label, sizeof label, "%s" SIGN_DOT "%s%s%s%s%s%s%s", name, lengths.text,
+             origin[0] ? SIGN_DOT : "", origin, device.text[0] ? SIGN_DOT : "", device.text,
+             model[0] ? SIGN_DOT : "", model);
+    lab_put(lane->label, sizeof lane->label, label);
 }
 
 // A growing run shows nothing that comes after the moment.
@@ -76,11 +78,8 @@ static void put_value(struct lab_lane *lane, const struct run *run, int64_t t_ns
     bool has_first = lab_answers(run, t_ns) > 0;
     struct figure ttft = lab_run_time(info, has_first ? run_ttft_ns(run) : -1);
     struct figure total = lab_run_time(info, run_e2e_ns(run));
-    lab_say(lane->value, sizeof lane->value, "TTFT %s" SIGN_DOT "%s%s", ttft.text,
-            run->state == RUN_FAILED ? "ended early" : "total ",
-            run->state == RUN_FAILED ? ""
-            : run->state == RUN_OPEN ? SIGN_DASH
-                                     : total.text);
+    WORDS_SAY(lane->value, run->state == RUN_FAILED ? "lab.lane_ended" : "lab.lane_total", "ttft",
+              ttft.text, "total", run->state == RUN_OPEN ? SIGN_DASH : total.text);
 }
 
 static void put_lane(struct lab *lab, const struct run *run, const char *name, int64_t t_ns,
@@ -100,38 +99,45 @@ static struct figure sum_of(const struct run *run) {
     int steps = run_answers_seen(run) - 1;
     struct figure ttft = lab_run_time(&run->info, run_ttft_ns(run));
     if (steps < 1)
-        lab_say(out.text, sizeof out.text, "TTFT %s, no step after it", ttft.text);
+        WORDS_SAY(out.text, "lab.sum_first", "ttft", ttft.text);
     else
-        lab_say(out.text, sizeof out.text, "TTFT %s + %d " SIGN_TIMES " %s", ttft.text, steps,
-                lab_run_time(&run->info, run_tpot_ns(run)).text);
+        WORDS_SAY(out.text, "lab.sum", "ttft", ttft.text, "steps", figure_count(steps, false).text,
+                  "tpot", lab_run_time(&run->info, run_tpot_ns(run)).text);
     return out;
 }
 
+// Key of the sum with its origin.
 static const char *origin_of(const struct lab_seen *seen) {
     const struct run_info *info = &seen->at->run->info;
     if (info->origin == RUN_LESSON)
-        return "lesson units: ";
+        return "lab.sum_lesson";
     if (info->origin == RUN_MEASURED)
-        return info->cold ? "cold run: " : "";
+        return info->cold ? "lab.sum_cold" : "lab.sum_measured";
     // A run counted as the lesson counts is another one's recount.
     bool is_recount = seen->at->has_engine || info->counting == RUN_CHARGED;
-    return is_recount ? "modelled from a measured run: " : "modelled from the sweep: ";
+    return is_recount ? "lab.sum_recount" : "lab.sum_sweep";
+}
+
+static void put_sum(struct lab *lab, const struct lab_seen *seen) {
+    char sum[sizeof lab->clock_note];
+    WORDS_SAY(sum, origin_of(seen), "sum", sum_of(seen->at->run).text);
+    if (seen->at->is_measuring)
+        WORDS_SAY(lab->clock_note, "lab.run_before", "sum", sum);
+    else
+        lab_put(lab->clock_note, sizeof lab->clock_note, sum);
 }
 
 static void put_note(struct lab *lab, const struct lab_seen *seen) {
     const struct run *run = seen->at->run;
-    size_t bytes = sizeof lab->clock_note;
     bool is_ready = run && run->state != RUN_OPEN && run_answers_seen(run) > 0;
     if (!is_ready && (seen->at->is_measuring || (run && run->state == RUN_OPEN)))
-        lab_say(lab->clock_note, bytes, "measuring");
+        WORDS_SAY(lab->clock_note, "note.measuring");
     else if (!run)
-        lab_say(lab->clock_note, bytes, "no run yet");
+        WORDS_SAY(lab->clock_note, "lab.no_run");
     else if (!is_ready || run->state == RUN_FAILED)
-        lab_say(lab->clock_note, bytes, "the measurement ended early");
+        WORDS_SAY(lab->clock_note, "note.ended_early");
     else
-        lab_say(lab->clock_note, bytes, "%s%s%s",
-                seen->at->is_measuring ? "measuring; the run before: " : "", origin_of(seen),
-                sum_of(run).text);
+        put_sum(lab, seen);
 }
 
 void lab_put_lanes(struct lab *lab, const struct lab_seen *seen) {
@@ -144,12 +150,12 @@ void lab_put_lanes(struct lab *lab, const struct lab_seen *seen) {
     struct run_moment now =
         run ? run_moment_at(run, seen->at->t_ns) : (struct run_moment){.at_end = true};
     if (run)
-        put_lane(lab, run, "this run", seen->at->t_ns, whole_ns);
+        put_lane(lab, run, word("lab.this_run"), seen->at->t_ns, whole_ns);
     if (kept)
         put_lane(lab, kept, lab_name(seen).text, now.at_end ? INT64_MAX : seen->at->t_ns, whole_ns);
     lab->playhead_ppm = ppm_of(now.shown_ns, whole_ns);
     if (whole_ns > 0)
-        lab_say(lab->scale_label, sizeof lab->scale_label, "%s",
+        lab_put(lab->scale_label, sizeof lab->scale_label,
                 lab_run_time(run ? &run->info : &kept->info, whole_ns).text);
     put_note(lab, seen);
 }

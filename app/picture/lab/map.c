@@ -10,12 +10,12 @@ enum { COLUMNS = 36, ROWS = 24 };
 // Typical uses as examples, not statistics: the label gives their sizes, the caption calls
 // them examples.
 static const struct {
-    const char *name;
+    const char *key;
     int prompt, answer;
 } uses[] = {
-    {"chat", 150, 250},     // a question and some turns before it
-    {"summary", 3000, 200}, // an article, then a paragraph
-    {"agent", 8000, 150},   // instructions, tools and history, then one call
+    {"lab.use_chat", 150, 250},     // a question and some turns before it
+    {"lab.use_summary", 3000, 200}, // an article, then a paragraph
+    {"lab.use_agent", 8000, 150},   // instructions, tools and history, then one call
 };
 enum { USES = sizeof uses / sizeof uses[0] };
 
@@ -28,8 +28,8 @@ static void put_axes(struct plot *plot, const struct lab_seen *seen) {
     double longest_step = sweep->step[sweep->step_count - 1].tokens;
     double longest =
         seen->at->longest_answer > 1 ? fmin(seen->at->longest_answer, longest_step) : longest_step;
-    lab_axis(&plot->x, "prompt tokens", PLOT_NUMBER, true);
-    lab_axis(&plot->y, "answer tokens", PLOT_NUMBER, true);
+    lab_axis(&plot->x, word("lab.prompt_tokens"), PLOT_NUMBER, true);
+    lab_axis(&plot->y, word("lab.answer_tokens"), PLOT_NUMBER, true);
     plot->x.from = sweep->prefill[0].tokens;
     plot->x.to = sweep->prefill[sweep->prefill_count - 1].tokens;
     plot->y.from = 1;
@@ -57,8 +57,8 @@ static void put_pins(struct plot *plot) {
         struct plot_pin pin = {.x = uses[i].prompt, .y = uses[i].answer};
         if (!lab_range_holds(&plot->x, pin.x) || !lab_range_holds(&plot->y, pin.y))
             continue;
-        lab_say(pin.label, sizeof pin.label, "%s %s + %s", uses[i].name,
-                figure_count(uses[i].prompt, true).text, figure_count(uses[i].answer, true).text);
+        snprintf(pin.label, sizeof pin.label, "%s %s + %s", word(uses[i].key),
+                 figure_count(uses[i].prompt, true).text, figure_count(uses[i].answer, true).text);
         plot_add_pin(plot, &pin);
     }
 }
@@ -72,18 +72,26 @@ static double own_share(const struct lab_seen *seen, int prompt, int answer) {
     return (double)run_decode_ns(run) / (double)run_e2e_ns(run);
 }
 
+static void say_here(struct plot *plot, const char *key, const struct lab_seen *seen,
+                     double share) {
+    char text[sizeof plot->caption];
+    WORDS_SAY(text, key, "share", figure_share(share).text, "prompt",
+              figure_count(seen->prompt, true).text, "answer",
+              figure_count(seen->answer, true).text);
+    if (plot->pin_count > 0)
+        WORDS_SAY(plot->caption, "lab.map_pins", "caption", text);
+    else
+        lab_put(plot->caption, sizeof plot->caption, text);
+}
+
 static void put_here(struct plot *plot, const struct lab_seen *seen) {
     int prompt = seen->prompt, answer = seen->answer;
-    const char *pins = plot->pin_count > 0 ? " The pins are examples." : "";
-    size_t bytes = sizeof plot->caption;
     if (prompt < 1 || answer < 1) {
-        lab_say(plot->caption, bytes, "The line is where prefill and decode take the same.%s",
-                pins);
+        say_here(plot, "lab.map_line", seen, 0);
         return;
     }
     if (!lab_range_holds(&plot->x, prompt) || !lab_range_holds(&plot->y, answer)) {
-        lab_say(plot->caption, bytes, "%s + %s lie outside of what was measured.%s",
-                figure_count(prompt, true).text, lab_tokens(answer).text, pins);
+        say_here(plot, "lab.map_outside", seen, 0);
         return;
     }
     double measured = own_share(seen, prompt, answer);
@@ -91,29 +99,24 @@ static void put_here(struct plot *plot, const struct lab_seen *seen) {
     lab_series(plot, PLOT_RING, TONE_INK, "");
     lab_point(plot, prompt, answer);
     if (measured >= 0)
-        lab_say(plot->caption, bytes, "Decode takes %s here: measured, %s + %s.%s",
-                figure_share(measured).text, figure_count(prompt, true).text,
-                lab_tokens(answer).text, pins);
+        say_here(plot, "lab.map_measured", seen, measured);
     else if (ppm >= 0)
-        lab_say(plot->caption, bytes, "Decode takes %s here: modelled, %s + %s.%s",
-                figure_share((double)ppm / VIEW_PPM).text, figure_count(prompt, true).text,
-                lab_tokens(answer).text, pins);
+        say_here(plot, "lab.map_modelled", seen, (double)ppm / VIEW_PPM);
 }
 
 void lab_put_map(struct plot *plot, const struct lab_seen *seen) {
     const struct sweep *sweep = seen->at->sweep;
     bool has_both = sweep && sweep->prefill_count > 0 && sweep->step_count > 0;
-    lab_say(plot->title, sizeof plot->title, "Who takes the time?");
+    WORDS_SAY(plot->title, "lab.map_title");
     if (lab_put_missing(plot, seen, has_both))
         return;
     put_axes(plot, seen);
     bool has_span = plot->x.from < plot->x.to && plot->y.from < plot->y.to;
     if (!has_span || !put_cells(plot, sweep)) {
-        lab_say(plot->message, sizeof plot->message, "%s",
-                seen->at->is_sweeping ? "measuring more lengths" : "too few lengths were measured");
+        WORDS_SAY(plot->message, seen->at->is_sweeping ? "lab.map_measuring" : "lab.map_few");
         return;
     }
-    lab_say(plot->origin, sizeof plot->origin, "modelled from measured lengths");
+    WORDS_SAY(plot->origin, "lab.map_origin");
     plot->origin_tone = TONE_QUIET;
     put_pins(plot);
     put_here(plot, seen);

@@ -6,12 +6,8 @@
 #include "app/picture/lab/lab.h"
 #include "compute/analysis/roofline.h"
 #include "compute/analysis/sweep.h"
+#include "compute/base/words.h"
 #include "compute/run/words.h"
-
-#define LAB_WRONG_CLOCK "switch to the measured clock (U) to see measured points"
-
-// A cause is named only if it explains at least this share of the time.
-static const double LAB_CAUSE = 0.5;
 
 // What is at hand, and the lengths that the sliders show.
 struct lab_seen {
@@ -20,10 +16,9 @@ struct lab_seen {
     int prompt, answer;             // asked for, else of the run shown; 0 = no run either
 };
 
-// printf into a field. A text that is too long is cut between characters and ends in an
-// ellipsis; bytes that cannot be drawn become "?".
-void lab_say(char *out, size_t bytes, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+// Writes a text that is no word of ours (a name, a reason). What is too long is cut between
+// characters and ends in an ellipsis; bytes that cannot be drawn become "?".
+void lab_put(char *out, size_t bytes, const char *text);
 
 struct figure lab_tokens(int64_t count); // "1 token", "1,024 tokens"
 struct figure lab_run_time(const struct run_info *info, int64_t ns);

@@ -1,8 +1,8 @@
 // Why prefill and decode take their time: operations done for each byte moved, against the
 // rate at which they were done. The roofs are the device's measured rates of reading and
 // of arithmetic; a dot is placed by a phase's work (counted) and its time (measured). The
-// roof above a dot is the reason only if the dot is near it: on a small model most of the
-// time is neither reading nor arithmetic, and the plot then says so.
+// roof above a dot is the reason only if the dot is near it (roofline_cause); else the plot
+// says how near the dot is, and names no cause.
 #include "app/picture/lab/parts.h"
 
 #include <math.h>
@@ -22,10 +22,14 @@ static struct dot dot_of(const struct roofline_phase *phase) {
         .is_there = true, .x = phase->flop / phase->bytes, .y = phase->flop / measured_s};
 }
 
-static const char *reason(const struct roofline_phase *phase) {
-    return phase->share < LAB_CAUSE ? "mostly overhead"
-           : phase->is_read         ? "waits on memory"
-                                    : "limited by arithmetic";
+static void say_reason(char *out, size_t bytes, const struct roofline_phase *phase) {
+    static const char *const keys[] = {
+        [ROOFLINE_UNKNOWN] = "lab.of_roof",
+        [ROOFLINE_READING] = "lab.limit_reading",
+        [ROOFLINE_ARITHMETIC] = "lab.limit_arithmetic",
+    };
+    words_say(out, bytes, keys[roofline_phase_cause(phase)], "share",
+              figure_share(phase->share).text, NULL);
 }
 
 static void put_axes(struct plot *plot, const struct roofline *roofline, const struct dot dots[2]) {
@@ -41,8 +45,8 @@ static void put_axes(struct plot *plot, const struct roofline *roofline, const s
         lab_range_add(&x, dots[i].x);
         lab_range_add(&y, dots[i].y);
     }
-    lab_axis(&plot->x, "FLOP per byte", PLOT_INTENSITY, true);
-    lab_axis(&plot->y, "rate", PLOT_FLOP_RATE, true);
+    lab_axis(&plot->x, word("lab.flop_per_byte"), PLOT_INTENSITY, true);
+    lab_axis(&plot->y, word("lab.rate"), PLOT_FLOP_RATE, true);
     lab_range_put(&plot->x, x);
     lab_range_add(&y, plot->x.from * rates->read_bytes_s);
     lab_range_put(&plot->y, y);
@@ -51,12 +55,12 @@ static void put_axes(struct plot *plot, const struct roofline *roofline, const s
 static void put_lines(struct plot *plot, const struct device_rates *rates) {
     char label[64];
     double ridge = rates->matrix_flop_s / rates->read_bytes_s;
-    lab_say(label, sizeof label, "arithmetic: %s", figure_si(rates->matrix_flop_s, "FLOP/s").text);
+    WORDS_SAY(label, "lab.roof_arithmetic", "rate", figure_si(rates->matrix_flop_s, "FLOP/s").text);
     lab_series(plot, PLOT_LINE, TONE_QUIET, label);
     lab_point(plot, plot->x.to, rates->matrix_flop_s);
     lab_point(plot, ridge, rates->matrix_flop_s);
-    lab_say(label, sizeof label, "%s: %s", rates->is_cached ? "reading, from cache" : "reading",
-            figure_si(rates->read_bytes_s, "B/s").text);
+    WORDS_SAY(label, rates->is_cached ? "lab.roof_cache" : "lab.roof_memory", "rate",
+              figure_si(rates->read_bytes_s, "B/s").text);
     lab_series(plot, PLOT_LINE, TONE_QUIET, label);
     // From the right: the label is at the low end, far from the other roof.
     lab_point(plot, ridge, rates->matrix_flop_s);
@@ -65,10 +69,11 @@ static void put_lines(struct plot *plot, const struct device_rates *rates) {
 
 static void put_dot(struct plot *plot, const struct dot *dot, const struct roofline_phase *phase,
                     bool is_prefill) {
-    char label[64];
+    char label[64], reason[48];
     if (!dot->is_there)
         return;
-    lab_say(label, sizeof label, "%s: %s", is_prefill ? "prefill" : "decode", reason(phase));
+    say_reason(reason, sizeof reason, phase);
+    WORDS_SAY(label, is_prefill ? "lab.prefill_is" : "lab.decode_is", "reason", reason);
     lab_series(plot, is_prefill ? PLOT_DOTS : PLOT_SQUARE, is_prefill ? TONE_PREFILL : TONE_DECODE,
                label);
     lab_point(plot, dot->x, dot->y);
@@ -76,34 +81,37 @@ static void put_dot(struct plot *plot, const struct dot *dot, const struct roofl
 
 static struct figure reached(const struct roofline_phase *phase, const struct dot *dot) {
     struct figure out;
+    bool is_known = roofline_phase_cause(phase) != ROOFLINE_UNKNOWN;
     if (!dot->is_there)
-        lab_say(out.text, sizeof out.text, "not timed");
+        WORDS_SAY(out.text, "lab.not_timed");
     else
-        lab_say(out.text, sizeof out.text, "%s of the %s roof%s", figure_share(phase->share).text,
-                phase->is_read ? "memory" : "arithmetic",
-                phase->share < LAB_CAUSE ? ", mostly overhead" : "");
+        WORDS_SAY(out.text,
+                  phase->is_read ? (is_known ? "lab.of_reading" : "lab.of_reading_unknown")
+                                 : (is_known ? "lab.of_arithmetic" : "lab.of_arithmetic_unknown"),
+                  "share", figure_share(phase->share).text);
     return out;
 }
 
 void lab_put_roofs(struct plot *plot, const struct lab_seen *seen) {
     const struct roofline *roofline = seen->at->roofline;
-    lab_say(plot->title, sizeof plot->title, "Why: work per byte moved");
+    WORDS_SAY(plot->title, "lab.roofs_title");
     if (lab_is_lesson(seen->at->run)) {
-        lab_say(plot->message, sizeof plot->message, LAB_WRONG_CLOCK);
+        WORDS_SAY(plot->message, "lab.wrong_clock");
         return;
     }
     if (!roofline || !roofline->is_measured || !(roofline->rates.read_bytes_s > 0) ||
         !(roofline->rates.matrix_flop_s > 0)) {
-        lab_say(plot->message, sizeof plot->message, "roofs not measured");
+        WORDS_SAY(plot->message, "lab.no_roofs");
         return;
     }
     const struct dot dots[2] = {dot_of(&roofline->prefill), dot_of(&roofline->decode)};
-    lab_say(plot->origin, sizeof plot->origin, "measured roofs");
+    WORDS_SAY(plot->origin, "lab.measured_roofs");
     plot->origin_tone = TONE_READ;
     put_axes(plot, roofline, dots);
     put_lines(plot, &roofline->rates);
     put_dot(plot, &dots[0], &roofline->prefill, true);
     put_dot(plot, &dots[1], &roofline->decode, false);
-    lab_say(plot->caption, sizeof plot->caption, "Prefill: %s. Decode: %s.",
-            reached(&roofline->prefill, &dots[0]).text, reached(&roofline->decode, &dots[1]).text);
+    WORDS_SAY(plot->caption, "lab.roofs_caption", "prefill",
+              reached(&roofline->prefill, &dots[0]).text, "decode",
+              reached(&roofline->decode, &dots[1]).text);
 }

@@ -38,8 +38,8 @@ static void put_axes(struct plot *plot, const struct sweep *sweep, const struct 
         lab_range_add(&x, ring->context);
         lab_range_add(&y, ring->step_ns);
     }
-    lab_axis(&plot->x, "tokens in the KV cache", PLOT_NUMBER, false);
-    lab_axis(&plot->y, "time of a decode step", PLOT_TIME, false);
+    lab_axis(&plot->x, word("lab.cached_tokens"), PLOT_NUMBER, false);
+    lab_axis(&plot->y, word("lab.step_time"), PLOT_TIME, false);
     lab_range_put(&plot->x, x);
     lab_range_put(&plot->y, y);
 }
@@ -54,39 +54,31 @@ static void put_fit(struct plot *plot, const struct sweep_step_fit *fit) {
         to = (edge_ns - fit->base_ns) / fit->slope_ns;
         end_ns = edge_ns;
     }
-    lab_series(plot, PLOT_DASHES, TONE_DECODE, "modelled");
+    lab_series(plot, PLOT_DASHES, TONE_DECODE, word("lab.modelled"));
     lab_point(plot, 0, fit->base_ns);
     lab_point(plot, to, end_ns);
 }
 
 static void put_caption(struct plot *plot, const struct sweep *sweep,
                         const struct sweep_step_fit *fit, bool is_whole) {
-    size_t bytes = sizeof plot->caption;
+    const char *key = fit->has_slope && fit->slope_ns > 0 ? "lab.step_rises"
+                      : fit->has_slope                    ? "lab.step_falls"
+                                                          : "lab.step_hidden";
     if (!is_whole)
-        lab_say(plot->caption, bytes, "Measuring: %s so far.",
-                figure_counted(sweep->step_count, false, "length").text);
+        WORDS_SAY(plot->caption, "lab.so_far", "count",
+                  figure_count(sweep->step_count, false).text);
     else if (!fit->is_there)
-        lab_say(plot->caption, bytes, "Too few lengths measured to say more.");
-    else if (fit->has_slope && fit->slope_ns > 0)
-        lab_say(plot->caption, bytes,
-                "A step takes %s, and %s more for every 1,000 tokens of context.",
-                figure_estimate(fit->base_ns, fit->base_error_ns).text,
-                figure_estimate(1000 * fit->slope_ns, 1000 * fit->slope_error_ns).text);
-    else if (fit->has_slope)
-        lab_say(plot->caption, bytes,
-                "No rise up to %s: the steps measured get shorter, which the context cannot "
-                "explain.",
-                lab_tokens(fit->longest_tokens).text);
+        WORDS_SAY(plot->caption, "lab.too_few");
     else
-        lab_say(plot->caption, bytes,
-                "A step takes %s; what the context adds is too small to see below %s.",
-                figure_estimate(fit->base_ns, fit->base_error_ns).text,
-                lab_tokens(fit->longest_tokens).text);
+        WORDS_SAY(plot->caption, key, "time",
+                  figure_estimate(fit->base_ns, fit->base_error_ns).text, "slope",
+                  figure_estimate(1000 * fit->slope_ns, 1000 * fit->slope_error_ns).text, "tokens",
+                  lab_tokens(fit->longest_tokens).text, "thousand", figure_count(1000, true).text);
 }
 
 void lab_put_step(struct plot *plot, const struct lab_seen *seen) {
     const struct sweep *sweep = seen->at->sweep;
-    lab_say(plot->title, sizeof plot->title, "Do steps get slower?");
+    WORDS_SAY(plot->title, "lab.step_title");
     if (lab_put_missing(plot, seen, sweep ? sweep->step_count : 0))
         return;
     bool is_whole = !seen->at->is_sweeping;

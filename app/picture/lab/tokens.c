@@ -4,6 +4,8 @@
 // only the tokens measured by the moment.
 #include "app/picture/lab/parts.h"
 
+#include <math.h>
+
 // Two series fit with some to spare; longer answers show every n-th token.
 enum { SERIES_POINTS = 120 };
 
@@ -27,11 +29,11 @@ static void put_axes(struct plot *plot, const struct answer *a, const struct ans
     lab_range_add(&x, a->count > b->count ? a->count : b->count);
     lab_range_add(&y, token_ns(a, a->count - 1) / unit);
     lab_range_add(&y, token_ns(b, b->count - 1) / unit);
-    lab_axis(&plot->x, "answer token", PLOT_NUMBER, false);
+    lab_axis(&plot->x, word("lab.answer_token"), PLOT_NUMBER, false);
     if (lab_is_lesson(a->run))
         lab_axis(&plot->y, a->run->info.unit, PLOT_NUMBER, false);
     else
-        lab_axis(&plot->y, "time since the request", PLOT_TIME, false);
+        lab_axis(&plot->y, word("readout.time_is"), PLOT_TIME, false);
     lab_range_put(&plot->x, x);
     lab_range_put(&plot->y, y);
 }
@@ -67,12 +69,12 @@ static bool is_all_flat(const struct lab_seen *seen, int context) {
     return fit.is_there && fit.has_flat && context <= fit.knee_tokens - fit.knee_error_tokens;
 }
 
+// Key of a sentence that says why both take the same, NULL if they do not.
 static const char *why_alike(const struct lab_seen *seen, double ratio, int context) {
     static const double alike = 1.1; // closer ratios look equal on the plot
     if (ratio >= alike || ratio <= 1 / alike)
-        return "";
-    return is_all_flat(seen, context) ? " Left of the knee a longer pass is no slower."
-                                      : " Hardly a difference at this length.";
+        return NULL;
+    return is_all_flat(seen, context) ? "lab.alike_flat" : "lab.alike";
 }
 
 static void say_cache(struct plot *plot, const struct lab_seen *seen, const struct answer *with,
@@ -81,34 +83,37 @@ static void say_cache(struct plot *plot, const struct lab_seen *seen, const stru
     double with_ns = token_ns(with, count - 1), without_ns = token_ns(without, count - 1);
     double ratio = with_ns > 0 ? without_ns / with_ns : 0;
     int different = first_difference(with, without, count);
-    struct figure same = {.text = "the same tokens"};
-    if (different >= 0)
-        lab_say(same.text, sizeof same.text, "other tokens from number %d on", different + 1);
-    lab_say(plot->caption, sizeof plot->caption,
-            "%s: %s with the cache, %s without (%.*f" SIGN_TIMES "), %s.%s", lab_tokens(count).text,
-            figure_estimate(with_ns, -1).text, figure_estimate(without_ns, -1).text,
-            ratio < 10 ? 1 : 0, ratio, same.text,
-            why_alike(seen, ratio, with->run->info.prompt_tokens + count));
+    struct figure times = figure_number(ratio < 10 ? round(10 * ratio) / 10 : round(ratio));
+    const char *alike = why_alike(seen, ratio, with->run->info.prompt_tokens + count);
+    char text[sizeof plot->caption];
+    WORDS_SAY(text, different < 0 ? "lab.cache_same" : "lab.cache_other", "count",
+              figure_count(count, true).text, "with", figure_estimate(with_ns, -1).text, "without",
+              figure_estimate(without_ns, -1).text, "times", times.text, "number",
+              figure_count(different + 1, true).text);
+    if (alike)
+        WORDS_SAY(plot->caption, alike, "caption", text);
+    else
+        lab_put(plot->caption, sizeof plot->caption, text);
 }
 
 static bool put_cache_missing(struct plot *plot, const struct lab_seen *seen,
                               const struct answer *with, const struct answer *without) {
     const char *message = NULL;
     if (lab_is_lesson(seen->at->run))
-        message = LAB_WRONG_CLOCK;
+        message = "lab.wrong_clock";
     else if (with->count == 0)
         message = seen->at->is_measuring || (with->run && with->run->state == RUN_OPEN)
-                      ? "measuring"
-                      : "no run has been measured yet";
+                      ? "note.measuring"
+                      : "lab.none_measured";
     else if (!lab_is_measured(with->run))
-        message = "this run is modelled; without a cache there is nothing measured";
+        message = "lab.cache_modelled";
     else if (without->count == 0)
-        message = "without a cache it has not been measured yet";
+        message = "lab.cache_not_yet";
     else if (!lab_is_measured(without->run) ||
              without->run->info.prompt_tokens != with->run->info.prompt_tokens)
-        message = "without a cache these lengths have not been measured";
+        message = "lab.cache_lengths";
     if (message)
-        lab_say(plot->message, sizeof plot->message, "%s", message);
+        WORDS_SAY(plot->message, message);
     return message;
 }
 
@@ -119,15 +124,15 @@ static struct answer answer_of(const struct run *run, int64_t t_ns) {
 void lab_put_cache(struct plot *plot, const struct lab_seen *seen) {
     struct answer with = answer_of(seen->at->run, seen->at->t_ns);
     struct answer without = answer_of(seen->at->uncached, INT64_MAX);
-    lab_say(plot->title, sizeof plot->title, "With and without a KV cache");
+    WORDS_SAY(plot->title, "lab.cache_title");
     if (put_cache_missing(plot, seen, &with, &without))
         return;
-    lab_say(plot->origin, sizeof plot->origin, "both measured");
+    WORDS_SAY(plot->origin, "lab.both_measured");
     plot->origin_tone = TONE_READ;
     put_axes(plot, &with, &without);
     put_times(plot, &with, PLOT_DOTS,
-              with.run->info.cold ? "with a cache, cold run" : "with a cache");
-    put_times(plot, &without, PLOT_SQUARE, "without: all computed again");
+              word(with.run->info.cold ? "lab.with_cache_cold" : "lab.with_cache"));
+    put_times(plot, &without, PLOT_SQUARE, word("lab.without_cache"));
     say_cache(plot, seen, &with, &without);
 }
 
@@ -140,20 +145,18 @@ static void say_pair(struct plot *plot, const struct answer *a, const struct ans
     int64_t first_ns = run_ttft_ns(a->run), other_first_ns = run_ttft_ns(b->run);
     int64_t last_ns = run_answer_ns(a->run, count - 1);
     int64_t other_ns = run_answer_ns(b->run, count - 1);
-    lab_say(plot->caption, sizeof plot->caption,
-            "First token: this run %s, %s %s. Token %s: %s and %s.",
-            lab_run_time(info, first_ns).text, name, lab_run_time(info, other_first_ns).text,
-            figure_count(count, true).text, lab_run_time(info, last_ns).text,
-            lab_run_time(info, other_ns).text);
+    WORDS_SAY(plot->caption, "lab.pair", "first", lab_run_time(info, first_ns).text, "name", name,
+              "other_first", lab_run_time(info, other_first_ns).text, "count",
+              figure_count(count, true).text, "last", lab_run_time(info, last_ns).text,
+              "other_last", lab_run_time(info, other_ns).text);
 }
 
 static void put_pair_origin(struct plot *plot, const struct run *a, const struct run *b) {
     bool is_both = lab_is_measured(a) && lab_is_measured(b);
-    lab_say(plot->origin, sizeof plot->origin, "%s",
-            lab_is_lesson(a)                           ? "lesson units"
-            : is_both                                  ? "both measured"
-            : lab_is_measured(a) || lab_is_measured(b) ? "measured and modelled"
-                                                       : "modelled");
+    WORDS_SAY(plot->origin, lab_is_lesson(a)                           ? "lab.lesson"
+                            : is_both                                  ? "lab.both_measured"
+                            : lab_is_measured(a) || lab_is_measured(b) ? "lab.one_modelled"
+                                                                       : "lab.modelled");
     plot->origin_tone = is_both ? TONE_READ : TONE_QUIET;
 }
 
@@ -161,17 +164,16 @@ static bool put_pair_missing(struct plot *plot, const struct lab_seen *seen, con
                              const struct answer *b) {
     const char *message = NULL;
     if (!seen->at->kept)
-        message = seen->at->run ? "K keeps this run for comparison" : "no run to compare yet";
+        message = seen->at->run ? "lab.pair_keep" : "lab.pair_none";
     else if (b->count == 0)
-        message = "the run to compare with has no answer";
+        message = "lab.pair_empty";
     else if (a->count == 0)
-        message = seen->at->is_measuring || (a->run && a->run->state == RUN_OPEN)
-                      ? "measuring"
-                      : "no run to compare yet";
+        message = seen->at->is_measuring || (a->run && a->run->state == RUN_OPEN) ? "note.measuring"
+                                                                                  : "lab.pair_none";
     else if (!lab_has_one_clock(a->run, b->run))
-        message = "only one of the two is in lesson units: there is no common scale";
+        message = "lab.pair_scale";
     if (message)
-        lab_say(plot->message, sizeof plot->message, "%s", message);
+        WORDS_SAY(plot->message, message);
     return message;
 }
 
@@ -179,12 +181,12 @@ void lab_put_pair(struct plot *plot, const struct lab_seen *seen) {
     struct answer shown = answer_of(seen->at->run, seen->at->t_ns);
     struct answer kept = answer_of(seen->at->kept, INT64_MAX);
     struct figure name = lab_name(seen);
-    lab_say(plot->title, sizeof plot->title, "Two runs, token by token");
+    WORDS_SAY(plot->title, "lab.pair_title");
     if (put_pair_missing(plot, seen, &shown, &kept))
         return;
     put_pair_origin(plot, shown.run, kept.run);
     put_axes(plot, &shown, &kept);
-    put_times(plot, &shown, PLOT_DOTS, "this run");
+    put_times(plot, &shown, PLOT_DOTS, word("lab.this_run"));
     put_times(plot, &kept, PLOT_SQUARE, name.text);
     say_pair(plot, &shown, &kept, name.text);
 }

@@ -2,9 +2,9 @@
 #include "app/picture/lab/parts.h"
 
 #include "compute/base/utf8.h"
+#include "compute/base/words.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,11 +24,8 @@ static void make_drawable(char *text) {
     }
 }
 
-void lab_say(char *out, size_t bytes, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    int length = vsnprintf(out, bytes, format, args);
-    va_end(args);
+void lab_put(char *out, size_t bytes, const char *text) {
+    int length = snprintf(out, bytes, "%s", text);
     if (length >= 0 && (size_t)length >= bytes && bytes >= sizeof SIGN_ELLIPSIS) {
         size_t cut = utf8_cut(out, bytes - 1, bytes - sizeof SIGN_ELLIPSIS);
         memcpy(out + cut, SIGN_ELLIPSIS, sizeof SIGN_ELLIPSIS);
@@ -39,12 +36,14 @@ void lab_say(char *out, size_t bytes, const char *format, ...) {
 struct figure lab_name(const struct lab_seen *seen) {
     enum { NAME_BYTES = 40 };
     struct figure out;
-    lab_say(out.text, NAME_BYTES, "%s", seen->at->kept_name ? seen->at->kept_name : "kept");
+    lab_put(out.text, NAME_BYTES, seen->at->kept_name ? seen->at->kept_name : word("lab.kept"));
     return out;
 }
 
 struct figure lab_tokens(int64_t count) {
-    return figure_counted(count, true, "token");
+    struct figure out;
+    WORDS_SAY(out.text, "stage.tokens", "count", figure_count(count, true).text);
+    return out;
 }
 
 struct figure lab_run_time(const struct run_info *info, int64_t ns) {
@@ -77,37 +76,38 @@ bool lab_has_one_clock(const struct run *a, const struct run *b) {
 }
 
 bool lab_put_missing(struct plot *plot, const struct lab_seen *seen, int points) {
-    size_t bytes = sizeof plot->message;
     if (lab_is_lesson(seen->at->run))
-        lab_say(plot->message, bytes, LAB_WRONG_CLOCK);
+        WORDS_SAY(plot->message, "lab.wrong_clock");
     else if (points > 0)
         return false;
     else if (seen->at->is_sweeping)
-        lab_say(plot->message, bytes, "measuring the first point");
+        WORDS_SAY(plot->message, "lab.first_point");
     else if (seen->at->trouble)
-        lab_say(plot->message, bytes, "%s", seen->at->trouble);
+        lab_put(plot->message, sizeof plot->message, seen->at->trouble);
     else
-        lab_say(plot->message, bytes, "no lengths have been measured yet");
+        WORDS_SAY(plot->message, "lab.no_lengths");
     return true;
 }
 
 void lab_put_sweep_origin(struct plot *plot, const struct lab_seen *seen) {
-    lab_say(plot->origin, sizeof plot->origin, "%s",
-            !seen->at->has_engine ? "measured, from a file" : "measured here");
+    WORDS_SAY(plot->origin, seen->at->has_engine ? "lab.measured_here" : "lab.measured_file");
     plot->origin_tone = TONE_READ;
 }
 
 // --- Parts of a plot ---
 
 void lab_axis(struct plot_axis *axis, const char *label, enum plot_unit unit, bool is_log) {
-    lab_say(axis->label, sizeof axis->label, "%s%s", label, is_log ? ", log scale" : "");
+    if (is_log)
+        WORDS_SAY(axis->label, "lab.log_axis", "name", label);
+    else
+        lab_put(axis->label, sizeof axis->label, label);
     axis->unit = (uint8_t)unit;
     axis->is_log = is_log;
 }
 
 void lab_series(struct plot *plot, enum plot_look look, enum view_tone tone, const char *label) {
     struct plot_series series = {.look = (uint8_t)look, .tone = (uint8_t)tone};
-    lab_say(series.label, sizeof series.label, "%s", label);
+    lab_put(series.label, sizeof series.label, label);
     plot_add_series(plot, &series);
 }
 
@@ -128,7 +128,7 @@ void lab_dots(struct plot *plot, enum view_tone tone, const struct sweep_point *
 }
 
 void lab_ring(struct plot *plot, double x, double y, bool is_measured) {
-    lab_series(plot, PLOT_RING, TONE_INK, is_measured ? "this run" : "modelled");
+    lab_series(plot, PLOT_RING, TONE_INK, word(is_measured ? "lab.this_run" : "lab.modelled"));
     lab_point(plot, x, y);
 }
 

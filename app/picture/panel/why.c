@@ -1,9 +1,7 @@
 // Why the phase at the moment takes its time: what it must read and compute, how long that
 // takes at least at the device's measured rates, how long it took, and which of these is
-// the cause. If the longer floor explains less than half of the time, the rest is named
-// as the cause instead. It is called overhead only if each stage has so little to do that
-// starting the work may be what takes the time. Lesson units have no cause, and the
-// panel says so.
+// the cause, if roofline_cause names one. Lesson units have no cause, and the panel says
+// so.
 #include "app/picture/panel/parts.h"
 #include "compute/analysis/roofline.h"
 
@@ -110,24 +108,19 @@ static void put_floors(struct panel *out, const struct panel_seen *seen, const s
                      NULL);
 }
 
-static const char *cause_key(const struct panel_seen *seen, const struct work *work) {
-    // A stage starts a few kernels, or wakes its threads as often, and each costs some
-    // microseconds. If it has less work than this, that may be what takes the time.
-    static const double small_stage_ns = 50000;
-    double share = share_of(work);
-    bool is_explained = share < 0 || share >= 0.5;
-    bool is_small = floor_of(work) / run_stages(seen->run) < small_stage_ns;
-    if (!is_explained && !is_small)
-        return "why.rest";
-    if (!is_explained)
-        return work->is_prefill ? "why.prefill.overhead" : "why.decode.overhead";
-    if (work->read_ns >= work->matrix_ns)
+static const char *cause_key(const struct work *work) {
+    switch (roofline_cause(work->read_ns, work->matrix_ns, (double)work->took_ns)) {
+    case ROOFLINE_READING:
         return work->is_prefill ? "why.prefill.read" : "why.decode.read";
-    return work->is_prefill ? "why.prefill.compute" : "why.decode.compute";
+    case ROOFLINE_ARITHMETIC:
+        return work->is_prefill ? "why.prefill.compute" : "why.decode.compute";
+    default:
+        return "why.rest";
+    }
 }
 
 static void put_cause(struct panel *out, const struct panel_seen *seen, const struct work *work) {
-    panel_append(panel_add_block(out, seen, "why.cause"), seen, ' ', cause_key(seen, work), "floor",
+    panel_append(panel_add_block(out, seen, "why.cause"), seen, ' ', cause_key(work), "floor",
                  run_time(&seen->run->info, llround(floor_of(work))).text, "share",
                  share_figure(work).text, NULL);
 }

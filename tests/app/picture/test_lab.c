@@ -292,8 +292,8 @@ static void the_knee_plots_caption_follows_the_region(void **state) {
         {&flat_then_linear, 2000, "Right of the knee (", "lesson 2"},
         {&flat_then_linear, 2000, "lesson 1 is right: a token adds 4", "flat"},
         {&pure_line, 100, "No flat part on this device, lesson 1 is right: a token adds 1", "knee"},
-        {&constant, 100, "No rise to be told from noise up to 4,096 tokens", "knee"},
-        {&constant, 100, "lesson 2 is right so far", "lesson 1"},
+        {&constant, 100, "Up to 4,096 tokens, noise hides whether", "knee"},
+        {&constant, 100, "noise hides whether a longer prompt takes longer.", "lesson"},
         {&bent, 4096, "Steeper than lesson 1: ", "Right of the knee"},
         {&bent, 16, "Left of the knee (", "Steeper"},
         {&flat_then_linear, 9000, "Beyond the longest prompt measured (4,096 tokens)", "lesson"},
@@ -467,15 +467,15 @@ static void a_dot_lies_at_its_share_of_the_roof(void **state) {
     check_near(decode->x, 1, 1e-9);
     check_near(decode->y, 0.7 * 20e9, 1);
     assert_true(has_label(plot, "prefill: limited by arithmetic"));
-    assert_true(has_label(plot, "decode: waits on memory"));
+    assert_true(has_label(plot, "decode: limited by reading"));
     assert_true(has_label(plot, "reading: 20.0 GB/s"));
     assert_true(has_label(plot, "arithmetic: 80.0 GFLOP/s"));
     assert_reads(plot->caption,
-                 "Prefill: 80 % of the arithmetic roof. Decode: 70 % of the memory roof.");
+                 "Prefill: 80 % of the arithmetic roof. Decode: 70 % of the reading roof.");
     assert_reads(plot->origin, "measured roofs");
 }
 
-static void far_below_the_roofs_the_reason_is_overhead(void **state) {
+static void far_below_the_roofs_no_cause_is_named(void **state) {
     (void)state;
     struct roofline roofline = some_roofline;
     struct showing source = source_of(NULL, NULL);
@@ -483,9 +483,9 @@ static void far_below_the_roofs_the_reason_is_overhead(void **state) {
     roofline.decode.share = 0.12;
     roofline.rates.is_cached = true;
     const struct plot *plot = plot_of(&source, 0, ROOFS);
-    assert_true(has_label(plot, "decode: mostly overhead"));
+    assert_true(has_label(plot, "decode: 12 % of its roof"));
     assert_true(has_label(plot, "reading, from cache"));
-    assert_says(plot->caption, "Decode: 12 % of the memory roof, mostly overhead.");
+    assert_says(plot->caption, "Decode: 12 % of the reading roof, no cause is named.");
     roofline.prefill.share = -1; // never timed
     plot = plot_of(&source, 0, ROOFS);
     assert_false(has_label(plot, "prefill"));
@@ -522,7 +522,7 @@ static void the_step_plot_says_what_the_context_adds(void **state) {
     } cases[] = {
         {8e5, 100, false, " and 99.9 \xC2\xB1 0.9 \xC2\xB5s more"},
         {8e5, 100, false, "A step takes 80"},
-        {8e5, 0, false, "is too small to see below 4,096 tokens."},
+        {8e5, 0, false, "up to 4,096 tokens, noise hides what"},
         {8e5, 100, true, "Measuring: 13 lengths so far."},
     };
     (void)state;
@@ -1156,7 +1156,7 @@ int main(void) {
         cmocka_unit_test(the_ring_is_measured_only_by_a_run_of_that_length),
         cmocka_unit_test(the_fits_lines_lie_on_the_fit),
         cmocka_unit_test(a_dot_lies_at_its_share_of_the_roof),
-        cmocka_unit_test(far_below_the_roofs_the_reason_is_overhead),
+        cmocka_unit_test(far_below_the_roofs_no_cause_is_named),
         cmocka_unit_test(roofs_that_were_not_measured_are_not_drawn),
         cmocka_unit_test(the_step_plot_says_what_the_context_adds),
         cmocka_unit_test(the_step_plots_ring_is_the_answer_shown),

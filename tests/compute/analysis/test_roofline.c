@@ -156,6 +156,21 @@ static void the_best_rates_ever_seen_are_kept(void **state) {
     assert_true(best.read_bytes_s == 9e9 && best.matrix_flop_s == 5e9 && best.is_cached);
 }
 
+// The border is half of the time; what is not over is limited by the longer bound.
+static void a_cause_is_named_only_where_it_explains_half_of_the_time(void **state) {
+    (void)state;
+    assert_int_equal(roofline_cause(50, 10, 100), ROOFLINE_READING);
+    assert_int_equal(roofline_cause(49.9, 10, 100), ROOFLINE_UNKNOWN);
+    assert_int_equal(roofline_cause(10, 50, 100), ROOFLINE_ARITHMETIC);
+    assert_int_equal(roofline_cause(0.1, 0.2, 100), ROOFLINE_UNKNOWN);
+    assert_int_equal(roofline_cause(1, 2, -1), ROOFLINE_ARITHMETIC);
+    assert_int_equal(roofline_cause(0, 0, 100), ROOFLINE_UNKNOWN);
+    struct roofline_phase phase = {.bound_ns = 60, .share = 0.6, .is_read = true};
+    assert_int_equal(roofline_phase_cause(&phase), ROOFLINE_READING);
+    phase.share = 0.4;
+    assert_int_equal(roofline_phase_cause(&phase), ROOFLINE_UNKNOWN);
+}
+
 static void prefill_of_one_token_is_a_step_without_a_cache(void **state) {
     (void)state;
     struct model *model;
@@ -205,6 +220,7 @@ int main(void) {
         cmocka_unit_test(a_step_is_counted_halfway_through_the_answer),
         cmocka_unit_test(a_pass_that_beats_a_bound_raises_the_rate),
         cmocka_unit_test(the_best_rates_ever_seen_are_kept),
+        cmocka_unit_test(a_cause_is_named_only_where_it_explains_half_of_the_time),
         cmocka_unit_test(prefill_of_one_token_is_a_step_without_a_cache),
         cmocka_unit_test(this_device_has_rates_within_reason_and_soon),
     };
