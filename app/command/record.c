@@ -5,6 +5,7 @@
 
 #include "app/command/footage.h"
 #include "app/picture/frame.h"
+#include "app/state/lengths.h"
 #include "compute/base/figures.h"
 #include "compute/base/num.h"
 #include "compute/base/progress.h"
@@ -210,15 +211,19 @@ static void set_stage(struct recording *recording) {
     stage->counting[stage->clock] = info->counting;
 }
 
-// The sliders reach as far as lengths were measured, and at least to the run's own.
+// The sliders reach as far as lengths were measured, or as a lesson's go in the window, and
+// at least to the run's own.
 static void put_lengths(struct at_hand *at, const struct footage *footage) {
     const struct run_info *info = &footage->run->info;
-    int sweep_prompt = footage->work.longest;
-    int sweep_answer = sweep_prompt > 0 ? SOURCE_ANSWER_LIMIT : 0; // the map's other side
-    at->longest_prompt =
-        max_int(max_int(footage->longest_prompt, sweep_prompt), info->prompt_tokens);
-    at->longest_answer =
-        max_int(max_int(footage->longest_answer, sweep_answer), info->answer_limit);
+    int prompt = max_int(footage->longest_prompt, footage->work.longest);
+    int answer = footage->work.longest > 0 ? SOURCE_ANSWER_LIMIT : 0; // the map's other side
+    answer = max_int(footage->longest_answer, answer);
+    if (info->origin == RUN_LESSON) {
+        prompt = LENGTH_LESSON_PROMPT;
+        answer = LENGTH_LESSON_ANSWER;
+    }
+    at->longest_prompt = max_int(prompt, info->prompt_tokens);
+    at->longest_answer = max_int(answer, info->answer_limit);
     at->can_move = true;
 }
 

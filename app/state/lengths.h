@@ -3,6 +3,9 @@
 #ifndef APP_STATE_LENGTHS_H
 #define APP_STATE_LENGTHS_H
 
+// The longest lesson run that still makes a readable picture.
+enum { LENGTH_LESSON_PROMPT = 1024, LENGTH_LESSON_ANSWER = 512 };
+
 // A slider is logarithmic: each octave has the same share of it. Converting a length to ppm
 // and back returns the same length up to 32,768; above that it may be off by one.
 int length_of_ppm(int ppm, int longest);

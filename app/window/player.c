@@ -1,19 +1,19 @@
 // See player.h: what every file of the loop needs from the player.
 #include "app/window/player.h"
 
+#include "app/state/lengths.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
 #define TOAST_NS INT64_C(2200000000)
-// The longest lesson run that still makes a readable picture.
-enum { LESSON_LONGEST_PROMPT = 1024, LESSON_LONGEST_ANSWER = 512 };
 // The longest answer computed from a sweep.
 enum { MODELLED_LONGEST_ANSWER = 256 };
 
 struct player_reach player_reach(const struct player *player) {
     int longest = session_longest(player->session);
     if (player->stage.clock == CLOCK_LESSON)
-        return (struct player_reach){LESSON_LONGEST_PROMPT, LESSON_LONGEST_ANSWER};
+        return (struct player_reach){LENGTH_LESSON_PROMPT, LENGTH_LESSON_ANSWER};
     if (longest == 0 && session_can_model(player->session))
         return (struct player_reach){session_lab(player->session)->longest,
                                      MODELLED_LONGEST_ANSWER};

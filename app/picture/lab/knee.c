@@ -235,6 +235,10 @@ static void put_caption(struct plot *plot, const struct knee *knee) {
 
 void lab_put_knee(struct plot *plot, const struct lab_seen *seen) {
     WORDS_SAY(plot->title, "lab.knee_title");
+    if (lab_is_lesson(seen->at->run)) {
+        lab_put_rule_knee(plot, seen);
+        return;
+    }
     if (lab_put_missing(plot, seen, seen->at->sweep ? seen->at->sweep->prefill_count : 0))
         return;
     struct knee knee = see(seen);

@@ -36,20 +36,25 @@ static void put_axes(struct plot *plot, const struct lab_seen *seen) {
     plot->y.to = longest;
 }
 
-// False if the sweep has no share for some cell because its times there are zero.
-static bool put_cells(struct plot *plot, const struct sweep *sweep) {
+bool lab_put_cells(struct plot *plot, lab_share_fn *share, const void *context) {
     bool is_whole = true;
     for (int row = 0; row < ROWS; row++) {
         int answer = (int)lround(on_axis(&plot->y, row, ROWS));
         for (int column = 0; column < COLUMNS; column++) {
             int prompt = (int)lround(on_axis(&plot->x, column, COLUMNS));
-            plot->cells_ppm[row][column] = sweep_decode_ppm(sweep, prompt, answer);
-            is_whole = is_whole && plot->cells_ppm[row][column] >= 0;
+            double decode = share(context, prompt, answer);
+            plot->cells_ppm[row][column] = (int)lround(decode * VIEW_PPM);
+            is_whole = is_whole && decode >= 0;
         }
     }
     plot->columns = is_whole ? COLUMNS : 0;
     plot->rows = is_whole ? ROWS : 0;
     return is_whole;
+}
+
+// Unknown where the sweep's times are zero.
+static double measured_share(const void *sweep, int prompt, int answers) {
+    return (double)sweep_decode_ppm(sweep, prompt, answers) / VIEW_PPM;
 }
 
 static void put_pins(struct plot *plot) {
@@ -108,11 +113,15 @@ void lab_put_map(struct plot *plot, const struct lab_seen *seen) {
     const struct sweep *sweep = seen->at->sweep;
     bool has_both = sweep && sweep->prefill_count > 0 && sweep->step_count > 0;
     WORDS_SAY(plot->title, "lab.map_title");
+    if (lab_is_lesson(seen->at->run)) {
+        lab_put_rule_map(plot, seen);
+        return;
+    }
     if (lab_put_missing(plot, seen, has_both))
         return;
     put_axes(plot, seen);
     bool has_span = plot->x.from < plot->x.to && plot->y.from < plot->y.to;
-    if (!has_span || !put_cells(plot, sweep)) {
+    if (!has_span || !lab_put_cells(plot, measured_share, sweep)) {
         WORDS_SAY(plot->message, seen->at->is_sweeping ? "lab.map_measuring" : "lab.map_few");
         return;
     }

@@ -9,6 +9,9 @@
 #include "compute/base/words.h"
 #include "compute/run/words.h"
 
+// Two series fit with some to spare; longer answers show every n-th token.
+enum { LAB_SERIES_POINTS = 120 };
+
 // What is at hand, and the lengths that the sliders show.
 struct lab_seen {
     const struct at_hand *at;
@@ -66,6 +69,19 @@ void lab_put_knee(struct plot *plot, const struct lab_seen *seen);
 void lab_put_roofs(struct plot *plot, const struct lab_seen *seen);
 void lab_put_step(struct plot *plot, const struct lab_seen *seen);
 void lab_put_map(struct plot *plot, const struct lab_seen *seen);
+
+// Decode's share 0 .. 1 for both lengths; negative: unknown.
+typedef double lab_share_fn(const void *context, int prompt, int answers);
+// Colours the plot's cells by it, within the plot's axes. False: some share is unknown, and
+// there are no cells.
+bool lab_put_cells(struct plot *plot, lab_share_fn *share, const void *context);
+
+// The same plots for a lesson run: its rule worked out.
+void lab_put_rule_knee(struct plot *plot, const struct lab_seen *seen);
+void lab_put_rule_step(struct plot *plot, const struct lab_seen *seen);
+void lab_put_rule_map(struct plot *plot, const struct lab_seen *seen);
+void lab_put_rule_pair(struct plot *plot, const struct lab_seen *seen);
+
 void lab_put_cache(struct plot *plot, const struct lab_seen *seen);
 void lab_put_pair(struct plot *plot, const struct lab_seen *seen);
 

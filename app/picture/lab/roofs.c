@@ -96,7 +96,7 @@ void lab_put_roofs(struct plot *plot, const struct lab_seen *seen) {
     const struct roofline *roofline = seen->at->roofline;
     WORDS_SAY(plot->title, "lab.roofs_title");
     if (lab_is_lesson(seen->at->run)) {
-        WORDS_SAY(plot->message, "lab.wrong_clock");
+        WORDS_SAY(plot->message, "lab.rule.no_roof");
         return;
     }
     if (!roofline || !roofline->is_measured || !(roofline->rates.read_bytes_s > 0) ||

@@ -79,6 +79,10 @@ static void put_caption(struct plot *plot, const struct sweep *sweep,
 void lab_put_step(struct plot *plot, const struct lab_seen *seen) {
     const struct sweep *sweep = seen->at->sweep;
     WORDS_SAY(plot->title, "lab.step_title");
+    if (lab_is_lesson(seen->at->run)) {
+        lab_put_rule_step(plot, seen);
+        return;
+    }
     if (lab_put_missing(plot, seen, sweep ? sweep->step_count : 0))
         return;
     bool is_whole = !seen->at->is_sweeping;

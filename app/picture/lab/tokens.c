@@ -6,9 +6,6 @@
 
 #include <math.h>
 
-// Two series fit with some to spare; longer answers show every n-th token.
-enum { SERIES_POINTS = 120 };
-
 struct answer {
     const struct run *run;
     int count;
@@ -40,7 +37,7 @@ static void put_axes(struct plot *plot, const struct answer *a, const struct ans
 
 static void put_times(struct plot *plot, const struct answer *answer, enum plot_look look,
                       const char *label) {
-    int stride = (answer->count + SERIES_POINTS - 1) / SERIES_POINTS;
+    int stride = (answer->count + LAB_SERIES_POINTS - 1) / LAB_SERIES_POINTS;
     double unit = unit_ns(answer->run);
     enum view_tone tone = look == PLOT_DOTS ? TONE_DECODE : TONE_INK;
     lab_series(plot, look, tone, label);
@@ -100,7 +97,7 @@ static bool put_cache_missing(struct plot *plot, const struct lab_seen *seen,
                               const struct answer *with, const struct answer *without) {
     const char *message = NULL;
     if (lab_is_lesson(seen->at->run))
-        message = "lab.wrong_clock";
+        message = "lab.rule.no_cache";
     else if (with->count == 0)
         message = seen->at->is_measuring || (with->run && with->run->state == RUN_OPEN)
                       ? "note.measuring"
@@ -182,6 +179,10 @@ void lab_put_pair(struct plot *plot, const struct lab_seen *seen) {
     struct answer kept = answer_of(seen->at->kept, INT64_MAX);
     struct figure name = lab_name(seen);
     WORDS_SAY(plot->title, "lab.pair_title");
+    if (!seen->at->kept && lab_is_lesson(seen->at->run)) {
+        lab_put_rule_pair(plot, seen);
+        return;
+    }
     if (put_pair_missing(plot, seen, &shown, &kept))
         return;
     put_pair_origin(plot, shown.run, kept.run);

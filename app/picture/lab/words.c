@@ -76,9 +76,7 @@ bool lab_has_one_clock(const struct run *a, const struct run *b) {
 }
 
 bool lab_put_missing(struct plot *plot, const struct lab_seen *seen, int points) {
-    if (lab_is_lesson(seen->at->run))
-        WORDS_SAY(plot->message, "lab.wrong_clock");
-    else if (points > 0)
+    if (points > 0)
         return false;
     else if (seen->at->is_sweeping)
         WORDS_SAY(plot->message, "lab.first_point");
