@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct curve {
-    const struct sweep_point *points;
+    struct sweep_point points[SWEEP_MAX_POINTS];
     int count;
     double head_slope, tail_slope; // ns a token, before the first and after the last
 };
@@ -31,30 +31,41 @@ static bool reaches_out(const struct sweep_point *points, int count, double leas
     return count > 0 && (least < points[0].tokens || most > points[count - 1].tokens);
 }
 
-// Valid for least .. most tokens; fits only if they leave the range of the points.
-static struct curve prefill_curve(const struct sweep *sweep, double least, double most) {
-    int count = sweep->prefill_count;
-    struct curve curve = {.points = sweep->prefill, .count = count};
-    struct sweep_prefill_fit fit;
-    if (!reaches_out(sweep->prefill, count, least, most))
-        return curve;
-    sweep_fit_prefill(&fit, sweep);
-    bool is_to_the_end = fit.is_there && fit.longest_tokens == sweep->prefill[count - 1].tokens;
-    double slope = fit.has_slope ? fit.slope_ns : 0;
-    curve.head_slope = fit.has_flat ? 0 : slope;
-    curve.tail_slope = is_to_the_end ? slope : last_slope(sweep->prefill, count);
+static struct curve curve_of(const struct sweep_point *points, int count) {
+    struct curve curve = {.count = count};
+    if (count > 0)
+        memcpy(curve.points, points, (size_t)count * sizeof *points);
     return curve;
 }
 
-static struct curve step_curve(const struct sweep *sweep, double least, double most) {
-    struct curve curve = {.points = sweep->step, .count = sweep->step_count};
-    struct sweep_step_fit fit;
-    if (!reaches_out(sweep->step, sweep->step_count, least, most))
+// Valid for least .. most tokens; fits only if they leave the range of the points.
+static struct curve prefill_curve(const struct sweep *raw, double least, double most) {
+    struct sweep sweep;
+    struct sweep_prefill_fit fit;
+    sweep_clean(&sweep, raw);
+    int count = sweep.prefill_count;
+    struct curve curve = curve_of(sweep.prefill, count);
+    if (!reaches_out(sweep.prefill, count, least, most))
         return curve;
-    sweep_fit_step(&fit, sweep);
+    sweep_fit_prefill(&fit, &sweep);
+    bool is_to_the_end = fit.is_there && fit.longest_tokens == sweep.prefill[count - 1].tokens;
+    double slope = fit.has_slope ? fit.slope_ns : 0;
+    curve.head_slope = fit.has_flat ? 0 : slope;
+    curve.tail_slope = is_to_the_end ? slope : last_slope(sweep.prefill, count);
+    return curve;
+}
+
+static struct curve step_curve(const struct sweep *raw, double least, double most) {
+    struct sweep sweep;
+    struct sweep_step_fit fit;
+    sweep_clean(&sweep, raw);
+    struct curve curve = curve_of(sweep.step, sweep.step_count);
+    if (!reaches_out(sweep.step, sweep.step_count, least, most))
+        return curve;
+    sweep_fit_step(&fit, &sweep);
     curve.head_slope = curve.tail_slope = fit.is_there && fit.has_slope ? fit.slope_ns : 0;
     if (!fit.is_there)
-        curve.tail_slope = last_slope(sweep->step, sweep->step_count);
+        curve.tail_slope = last_slope(sweep.step, sweep.step_count);
     return curve;
 }
 

@@ -4,10 +4,10 @@
 //
 // Prefill is fitted by a floor and a line, ns(T) = max(floor, offset + slope * T); the
 // knee is where the line leaves the floor, T = (floor - offset) / slope. There is a
-// flat part only if at least two points lie on it and two beyond, and if the two-part
-// fit is better than a plain line by more than its extra parameter is worth (about one
-// in a thousand by chance), and no worse than a line that bends. A step is fitted by
-// base + slope * context.
+// flat part only if at least three points lie on it (of two, a bad one would make a flat
+// part by itself) and two beyond, and if the two-part fit is better than a plain line by
+// more than its extra parameter is worth (about one in a thousand by chance), and no worse
+// than a line that bends. A step is fitted by base + slope * context.
 //
 // Weights. The error of each median follows from its own p10 and p90 and from what is
 // usual for all points, both taken relative to the time: a prompt of 4 tokens counts as
@@ -15,6 +15,16 @@
 // is one sample a point), errors grow with their real distance. Long prompts bend upward
 // (attention): points are left out from the long end while the bend there is certain
 // and more than 5 % of the time; `longest_tokens` says how far the fit goes.
+//
+// Noise. Other programs only ever add time, so all that is made from a sweep (fits,
+// modelled times, marks) rests on its lower side, and a disturbed point changes nothing
+// (sweep_clean): a median far above its own p10 is brought down to it (for the lower
+// quantile as the estimator where noise is one-sided: J. Chen, J. Revels, "Robust
+// benchmarking in noisy environments", 2016, arXiv:1608.04295); a point above a longer one
+// is left out, since more tokens never take less; and so is one that lies far above the
+// fit through all others, the worst first, at most a quarter of them (least trimmed
+// squares: P. J. Rousseeuw, JASA 79, 1984). A point's error, too, does not follow its upper
+// half alone.
 #ifndef COMPUTE_ANALYSIS_SWEEP_H
 #define COMPUTE_ANALYSIS_SWEEP_H
 
@@ -34,7 +44,13 @@ struct sweep {
     int prefill_count, step_count;
     struct sweep_point prefill[SWEEP_MAX_POINTS]; // ascending tokens
     struct sweep_point step[SWEEP_MAX_POINTS];    // ascending tokens
+    bool is_clean;                                // made by sweep_clean
 };
+
+// The points that undisturbed measuring would have given, as above: some are lower, some
+// are left out. All functions below do this by themselves; who asks many of them does it
+// once.
+void sweep_clean(struct sweep *out, const struct sweep *sweep);
 
 struct sweep_prefill_fit {
     bool is_there;  // at least three points
@@ -58,6 +74,10 @@ struct sweep_step_fit {
 
 void sweep_fit_prefill(struct sweep_prefill_fit *out, const struct sweep *sweep);
 void sweep_fit_step(struct sweep_step_fit *out, const struct sweep *sweep);
+
+// The fits' own times at a length; -1: no fit, or beyond the points that it goes through.
+double sweep_fitted_prefill_ns(const struct sweep *sweep, double prompt_tokens);
+double sweep_fitted_step_ns(const struct sweep *sweep, double context_tokens);
 
 // Modelled times: straight lines between neighbouring points, which is exact where time is
 // flat or linear; beyond the ends, on with the slope of the fit. -1: no points.

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TERMS = 3, LEAST_POINTS = 3, LEAST_AFTER_BEND = 5, LEAST_SIDE = 2 };
+enum { TERMS = 3, LEAST_POINTS = 3, LEAST_AFTER_BEND = 5, LEAST_FLOOR = 3, LEAST_SIDE = 2 };
 
 static const double bend_unit = 0.05;  // of the time at the end: less is no bend
 static const double guess_unit = 0.01; // relative error where no point has a spread
@@ -45,7 +45,11 @@ static double range_of(int count) {
 static double relative_error(const struct sweep_point *p) {
     if (p->count < 2 || p->median_ns <= 0)
         return 0;
-    double spread = ((double)p->p90_ns - (double)p->p10_ns) / range_of(p->count);
+    // Bursts of other programs stretch the upper half alone: it counts as far as three
+    // times the lower one, which few samples make too small by chance.
+    double low = (double)p->median_ns - (double)p->p10_ns;
+    double whole = (double)p->p90_ns - (double)p->p10_ns;
+    double spread = fmin(whole, 6 * low) / range_of(p->count);
     return 1.2533 * spread / sqrt(p->count) / (double)p->median_ns; // sqrt(pi / 2)
 }
 
@@ -219,7 +223,7 @@ static bool split_at(struct two_part *out, const struct weighed *w, int from, in
         out->chi2 += off * off;
     }
     double knee = knee_of(out);
-    return knee >= w->x[LEAST_SIDE - 1] && knee <= w->x[end - LEAST_SIDE];
+    return knee >= w->x[LEAST_FLOOR - 1] && knee <= w->x[end - LEAST_SIDE];
 }
 
 // A floor and a line if the points ask for them, otherwise one line. False: no line.
@@ -230,7 +234,7 @@ static bool find_parts(struct two_part *out, const struct weighed *w, int end) {
     if (!fit(&out->line, w, 0, end, 2))
         return false;
     out->chi2 = out->line.chi2;
-    for (int from = LEAST_SIDE; from <= end - LEAST_SIDE; from++) {
+    for (int from = LEAST_FLOOR; from <= end - LEAST_SIDE; from++) {
         if (split_at(&tried, w, from, end) && (best.from == 0 || tried.chi2 < best.chi2))
             best = tried;
     }
@@ -279,7 +283,7 @@ static bool is_between_sides(const struct two_part *p, const struct weighed *w, 
 static double knee_error(const struct weighed *w, const struct two_part *best, double scale) {
     double sum = knee_variance(best, scale), weights = 1;
     struct two_part p;
-    for (int from = LEAST_SIDE; from <= best->end - LEAST_SIDE; from++) {
+    for (int from = LEAST_FLOOR; from <= best->end - LEAST_SIDE; from++) {
         if (from == best->from || !split_at(&p, w, from, best->end))
             continue;
         double variance = knee_variance(&p, scale), off = knee_of(&p) - knee_of(best);
@@ -309,9 +313,12 @@ static void report_mean(struct sweep_prefill_fit *out, const struct weighed *w, 
     out->floor_error_ns = error_of(&mean, 0, variance_scale(w, mean.chi2, end - 1));
 }
 
-void sweep_fit_prefill(struct sweep_prefill_fit *out, const struct sweep *sweep) {
+void sweep_fit_prefill(struct sweep_prefill_fit *out, const struct sweep *raw) {
+    struct sweep clean;
+    const struct sweep *sweep = &clean;
     struct weighed w;
     struct two_part parts;
+    sweep_clean(&clean, raw);
     memset(out, 0, sizeof *out);
     weigh(&w, sweep->prefill, sweep->prefill_count);
     if (w.count < LEAST_POINTS || !find_parts(&parts, &w, w.count))
@@ -334,9 +341,28 @@ void sweep_fit_prefill(struct sweep_prefill_fit *out, const struct sweep *sweep)
         report_mean(out, &w, parts.end);
 }
 
-void sweep_fit_step(struct sweep_step_fit *out, const struct sweep *sweep) {
+double sweep_fitted_prefill_ns(const struct sweep *sweep, double prompt_tokens) {
+    struct sweep_prefill_fit fit;
+    sweep_fit_prefill(&fit, sweep);
+    double line_ns = fit.offset_ns + fit.slope_ns * prompt_tokens;
+    if (!fit.is_there || prompt_tokens > fit.longest_tokens)
+        return -1;
+    return fit.has_slope ? fmax(fit.floor_ns, line_ns) : fit.floor_ns;
+}
+
+double sweep_fitted_step_ns(const struct sweep *sweep, double context_tokens) {
+    struct sweep_step_fit fit;
+    sweep_fit_step(&fit, sweep);
+    bool is_known = fit.is_there && context_tokens <= fit.longest_tokens;
+    return is_known ? fit.base_ns + fit.slope_ns * context_tokens : -1;
+}
+
+void sweep_fit_step(struct sweep_step_fit *out, const struct sweep *raw) {
+    struct sweep clean;
+    const struct sweep *sweep = &clean;
     struct weighed w;
     struct polynomial line;
+    sweep_clean(&clean, raw);
     memset(out, 0, sizeof *out);
     weigh(&w, sweep->step, sweep->step_count);
     if (w.count < LEAST_POINTS || !fit(&line, &w, 0, w.count, 2))

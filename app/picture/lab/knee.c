@@ -31,9 +31,10 @@ static double token_cost(const struct sweep_point *point) {
 }
 
 static int cheapest_of(const struct knee *knee) {
+    const struct sweep_point *points = knee->sweep->prefill;
     int best = 0;
-    for (int i = 1; i < knee->count; i++) {
-        if (token_cost(&knee->points[i]) < token_cost(&knee->points[best]))
+    for (int i = 1; i < knee->sweep->prefill_count; i++) {
+        if (token_cost(&points[i]) < token_cost(&points[best]))
             best = i;
     }
     return best;
@@ -72,7 +73,7 @@ static struct knee see(const struct lab_seen *seen) {
     int longest = seen->at->longest_sweep > 0 ? seen->at->longest_sweep : seen->at->longest_prompt;
     struct knee knee = {
         .seen = seen,
-        .sweep = seen->at->sweep,
+        .sweep = seen->sweep,
         .points = seen->at->sweep->prefill,
         .count = seen->at->sweep->prefill_count,
         .total = longest > 0 ? sweep_lengths(lengths, longest) : 0,
@@ -119,8 +120,8 @@ static void put_axes(struct plot *plot, const struct knee *knee) {
 }
 
 static void put_lessons(struct plot *plot, const struct knee *knee) {
-    double flat_ns = above_zero((double)knee->points[0].median_ns);
-    double cost_ns = token_cost(&knee->points[knee->cheapest]);
+    double flat_ns = above_zero((double)knee->sweep->prefill[0].median_ns);
+    double cost_ns = token_cost(&knee->sweep->prefill[knee->cheapest]);
     lab_series(plot, PLOT_DOTTED, TONE_QUIET, word("lab.lesson_2"));
     lab_point(plot, plot->x.from, flat_ns);
     lab_point(plot, plot->x.to, flat_ns);
@@ -201,7 +202,7 @@ static const char *side_key(const struct knee *knee) {
 
 static const char *no_flat_key(const struct knee *knee) {
     const struct sweep_prefill_fit *fit = &knee->fit;
-    double shortest_ns = (double)knee->points[0].median_ns;
+    double shortest_ns = (double)knee->sweep->prefill[0].median_ns;
     return !fit->has_slope                    ? "lab.knee_hidden"
            : fit->offset_ns > shortest_ns / 2 ? "lab.knee_offset"
                                               : "lab.knee_none";

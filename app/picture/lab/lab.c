@@ -58,8 +58,12 @@ void lab_fill(struct lab *out, const struct at_hand *at, const struct stage_stat
         {lab_put_cache, lab_put_pair},
     };
     const struct run *run = at->run;
+    struct sweep clean;
+    if (at->sweep)
+        sweep_clean(&clean, at->sweep);
     struct lab_seen seen = {
         .at = at,
+        .sweep = at->sweep ? &clean : NULL,
         .asked_prompt = stage->prompt_tokens,
         .asked_answer = stage->answer_tokens,
         .prompt = run ? run->info.prompt_tokens : 0,

@@ -14,11 +14,11 @@
 // The time the sweep predicts for the lengths asked for, 0 = unknown.
 static int64_t expected_ns(const struct lab_seen *seen) {
     int prompt = seen->asked_prompt, answer = seen->asked_answer;
-    if (!seen->at->sweep || prompt < 1 || answer < 1 || lab_is_lesson(seen->at->run))
+    if (!seen->sweep || prompt < 1 || answer < 1 || lab_is_lesson(seen->at->run))
         return 0;
-    int64_t prefill_ns = sweep_prefill_ns(seen->at->sweep, prompt);
+    int64_t prefill_ns = sweep_prefill_ns(seen->sweep, prompt);
     // A step's time is linear in the context, so the middle step has the mean time.
-    int64_t step_ns = sweep_step_ns(seen->at->sweep, prompt + (answer - 1) / 2.0);
+    int64_t step_ns = sweep_step_ns(seen->sweep, prompt + (answer - 1) / 2.0);
     bool is_known = prefill_ns > 0 && (answer == 1 || step_ns > 0);
     double total_ns = (double)prefill_ns + (answer - 1.0) * (double)step_ns;
     return is_known && total_ns < (double)RUN_MAX_NS ? (int64_t)total_ns : 0;

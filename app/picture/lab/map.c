@@ -24,7 +24,7 @@ static double on_axis(const struct plot_axis *axis, int cell, int cells) {
 }
 
 static void put_axes(struct plot *plot, const struct lab_seen *seen) {
-    const struct sweep *sweep = seen->at->sweep;
+    const struct sweep *sweep = seen->sweep;
     double longest_step = sweep->step[sweep->step_count - 1].tokens;
     double longest =
         seen->at->longest_answer > 1 ? fmin(seen->at->longest_answer, longest_step) : longest_step;
@@ -100,7 +100,7 @@ static void put_here(struct plot *plot, const struct lab_seen *seen) {
         return;
     }
     double measured = own_share(seen, prompt, answer);
-    int ppm = sweep_decode_ppm(seen->at->sweep, prompt, answer);
+    int ppm = sweep_decode_ppm(seen->sweep, prompt, answer);
     lab_series(plot, PLOT_RING, TONE_INK, "");
     lab_point(plot, prompt, answer);
     if (measured >= 0)
@@ -110,7 +110,7 @@ static void put_here(struct plot *plot, const struct lab_seen *seen) {
 }
 
 void lab_put_map(struct plot *plot, const struct lab_seen *seen) {
-    const struct sweep *sweep = seen->at->sweep;
+    const struct sweep *sweep = seen->sweep;
     bool has_both = sweep && sweep->prefill_count > 0 && sweep->step_count > 0;
     WORDS_SAY(plot->title, "lab.map_title");
     if (lab_is_lesson(seen->at->run)) {

@@ -15,6 +15,7 @@ enum { LAB_SERIES_POINTS = 120 };
 // What is at hand, and the lengths that the sliders show.
 struct lab_seen {
     const struct at_hand *at;
+    const struct sweep *sweep;      // at->sweep without what disturbed it, NULL = none
     int asked_prompt, asked_answer; // 0 = nobody asked for one
     int prompt, answer;             // asked for, else of the run shown; 0 = no run either
 };

@@ -11,7 +11,7 @@ struct ring {
 // The answer asked for: its steps read prompt .. prompt + N - 2 tokens; on a straight line
 // the middle step has the mean time.
 static struct ring ring_of(const struct lab_seen *seen, bool is_whole) {
-    const struct sweep *sweep = seen->at->sweep;
+    const struct sweep *sweep = seen->sweep;
     const struct run *run = seen->at->run;
     int prompt = seen->prompt, answer = seen->answer;
     struct ring ring = {.context = prompt + (answer - 2) / 2.0};
@@ -88,7 +88,7 @@ void lab_put_step(struct plot *plot, const struct lab_seen *seen) {
     bool is_whole = !seen->at->is_sweeping;
     struct sweep_step_fit fit = {0};
     if (is_whole)
-        sweep_fit_step(&fit, sweep);
+        sweep_fit_step(&fit, seen->sweep);
     struct ring ring = ring_of(seen, is_whole);
     lab_put_sweep_origin(plot, seen);
     put_axes(plot, sweep, &ring);

@@ -261,6 +261,87 @@ static void a_bend_alone_is_no_knee(void **state) {
     }
 }
 
+// --- Noise on one side ---
+
+// Other programs take a processor away: one sample in four takes up to 100 times as long.
+static struct sweep disturbed_sweep(const struct device *d, uint64_t seed) {
+    struct sweep sweep = {0};
+    int lengths[SWEEP_MAX_POINTS];
+    uint64_t random = seed * 104729;
+    int count = sweep_lengths(lengths, d->longest);
+    for (int i = 0; i < 2 * count; i++) {
+        struct sweep_point *point = i < count ? &sweep.prefill[i] : &sweep.step[i - count];
+        int64_t samples[101];
+        double ns = true_ns(d, lengths[i % count]);
+        for (int k = 0; k < d->samples; k++) {
+            bool is_hit = random_between(&random, 0, 3) == 0;
+            double times = is_hit ? pow(100, (double)random_between(&random, 0, 1000) / 1000) : 1;
+            samples[k] = llround(ns * (1 + d->noise_unit * fabs(normal(&random))) * times);
+        }
+        struct spread spread = spread_of_samples(samples, d->samples);
+        *point = (struct sweep_point){lengths[i % count], spread.median_ns, spread.p10_ns,
+                                      spread.p90_ns, spread.count};
+    }
+    sweep.prefill_count = sweep.step_count = count;
+    return sweep;
+}
+
+static void bursts_of_a_hundred_times_bend_no_fit(void **state) {
+    static const struct device gpu = {5e6, 0, 20e3, 0, 0.02, 0.02, 15, 4096};
+    static const struct device steps = {0, 4e6, 800, 0, 0.01, 0.01, 15, 4096};
+    (void)state;
+    int wrong = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct sweep sweep = disturbed_sweep(&gpu, seed), other = disturbed_sweep(&steps, seed);
+        struct sweep_prefill_fit fit;
+        struct sweep_step_fit step;
+        sweep_fit_prefill(&fit, &sweep);
+        sweep_fit_step(&step, &other);
+        assert_true(fit.is_there && step.is_there);
+        wrong += !fit.has_flat || fabs(fit.floor_ns / 5e6 - 1) > 0.05 ||
+                 fabs(fit.slope_ns / 20e3 - 1) > 0.1 || fabs(fit.knee_tokens / 250 - 1) > 0.2;
+        wrong += fabs(step.base_ns / 4e6 - 1) > 0.05;
+    }
+    if (wrong > SEEDS / 50)
+        fail_msg("%d wrong of %d", wrong, 2 * SEEDS);
+}
+
+// Every sample of one point, by 1.6 to 100 times, at every place but the last two: the last
+// has nothing behind it, and a raised one before it may be the curve's bend.
+static void a_single_bad_point_changes_no_claim(void **state) {
+    static const double times[] = {1.6, 3, 20, 100};
+    static const struct device gpu = {5e6, 0, 20e3, 0, 0.01, 0.01, 9, 4096};
+    static const struct device line = {0, 2e5, 150e3, 0, 0.01, 0.01, 9, 1024};
+    static const struct device flat = {0, 4e6, 0, 0, 0.01, 0.01, 9, 1024};
+    static const struct device *const devices[] = {&gpu, &line, &flat};
+    (void)state;
+    for (int d = 0; d < 3; d++) {
+        int changed = 0, tried = 0;
+        for (uint64_t seed = 1; seed <= 20; seed++) {
+            struct sweep good = sweep_of(devices[d], seed);
+            struct sweep_prefill_fit before, after;
+            sweep_fit_prefill(&before, &good);
+            for (int i = 0; i < 4 * (good.prefill_count - 2); i++) {
+                struct sweep bad = good;
+                struct sweep_point *point = &bad.prefill[i / 4];
+                point->median_ns = llround((double)point->median_ns * times[i % 4]);
+                point->p10_ns = llround((double)point->p10_ns * times[i % 4]);
+                point->p90_ns = llround((double)point->p90_ns * times[i % 4]);
+                sweep_fit_prefill(&after, &bad);
+                bool is_same =
+                    after.has_flat == before.has_flat && after.has_slope == before.has_slope &&
+                    fabs(after.floor_ns - before.floor_ns) <= 0.03 * before.floor_ns &&
+                    fabs(after.slope_ns - before.slope_ns) <= 0.1 * fabs(before.slope_ns) + 50;
+                tried++;
+                changed += !is_same;
+            }
+        }
+        // A slope of a flat device is "none" by twice its error: a few lie at that border.
+        if (changed > (d == 2 ? tried / 50 : 0))
+            fail_msg("device %d: %d of %d claims changed", d, changed, tried);
+    }
+}
+
 // --- Degenerate points ---
 
 static struct sweep exact(const int *tokens, const int64_t *ns, int count) {
@@ -566,6 +647,8 @@ int main(void) {
         cmocka_unit_test(what_is_flat_has_no_slope),
         cmocka_unit_test(a_bend_at_long_prompts_is_left_out),
         cmocka_unit_test(a_bend_alone_is_no_knee),
+        cmocka_unit_test(bursts_of_a_hundred_times_bend_no_fit),
+        cmocka_unit_test(a_single_bad_point_changes_no_claim),
         cmocka_unit_test(points_without_any_spread_are_fitted_exactly),
         cmocka_unit_test(too_few_points_are_no_fit),
         cmocka_unit_test(strange_points_give_numbers_or_none_but_no_nonsense),
