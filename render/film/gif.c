@@ -67,8 +67,6 @@ struct reader {
 typedef bool visit_frame(void *context, AVFrame *frame, struct why *why);
 
 static bool open_decoder(struct reader *reader, struct why *why) {
-    if (reader->format->nb_streams == 0)
-        return why_set(why, "the recorded film is empty");
     const AVCodecParameters *parameters = reader->format->streams[0]->codecpar;
     const AVCodec *codec = avcodec_find_decoder(parameters->codec_id);
     if (!codec)
@@ -88,12 +86,8 @@ static bool open_decoder(struct reader *reader, struct why *why) {
 }
 
 static bool reader_open(struct reader *reader, const char *path, struct why *why) {
-    char url[PARTFILE_PATH_BYTES + 8];
-    snprintf(url, sizeof url, "file:%s", path);
-    int result = avformat_open_input(&reader->format, url, NULL, NULL);
-    if (result < 0)
-        return muxer_refuse(why, "can't read the recorded film", result);
-    return open_decoder(reader, why);
+    reader->format = muxer_read_back(path, why);
+    return reader->format && open_decoder(reader, why);
 }
 
 static void reader_close(struct reader *reader) {

@@ -38,6 +38,30 @@ bool muxer_refuse(struct why *why, const char *what, int error) {
     return why_set(why, "%.120s: %s", what, text);
 }
 
+// "file:" keeps names with a colon from being taken for a protocol.
+struct url {
+    char text[PARTFILE_PATH_BYTES + 8];
+};
+
+static struct url url_of(const char *path) {
+    struct url url;
+    snprintf(url.text, sizeof url.text, "file:%s", path);
+    return url;
+}
+
+AVFormatContext *muxer_read_back(const char *path, struct why *why) {
+    AVFormatContext *in = NULL;
+    int result = avformat_open_input(&in, url_of(path).text, NULL, NULL);
+    if (result >= 0 && in->nb_streams > 0)
+        return in;
+    if (result < 0)
+        muxer_refuse(why, "can't read the recorded film", result);
+    else
+        why_set(why, "the recorded film is empty");
+    avformat_close_input(&in);
+    return NULL;
+}
+
 static int on_write(void *opaque, write_byte *data, int bytes) {
     struct muxer *muxer = opaque;
     if (muxer->file_failed)
@@ -87,11 +111,9 @@ bool muxer_open(struct muxer **out, struct partfile *part, const char *format, s
     if (!muxer)
         return why_set(why, "no memory for the %s writer", format);
     muxer->part = part;
-    // The mp4 muxer reads its own file back to move the index to the front; "file:"
-    // keeps names with a colon from being taken for a protocol.
-    char url[PARTFILE_PATH_BYTES + 8];
-    snprintf(url, sizeof url, "file:%s", part->path);
-    int result = avformat_alloc_output_context2(&muxer->format, NULL, format, url);
+    // The mp4 muxer reads its own file back to move the index to the front.
+    int result =
+        avformat_alloc_output_context2(&muxer->format, NULL, format, url_of(part->path).text);
     if (result < 0 || !open_io(muxer)) {
         muxer_destroy(muxer);
         return muxer_refuse(why, "FFmpeg can't write this container", result);

@@ -37,6 +37,10 @@ bool muxer_end(struct muxer *muxer, struct why *why);
 
 void muxer_destroy(struct muxer *muxer); // NULL is fine
 
+// Opens a film of ours again, with its one stream. Owner: avformat_close_input. NULL: it
+// can't be read, or is empty.
+AVFormatContext *muxer_read_back(const char *path, struct why *why);
+
 // FFmpeg's error number as text, in `why` behind `what`. Returns false.
 bool muxer_refuse(struct why *why, const char *what, int error);
 

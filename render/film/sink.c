@@ -22,12 +22,12 @@ enum { DRIVER_COUNT = sizeof drivers / sizeof drivers[0] };
 
 struct sink {
     const struct sink_driver *driver;
-    void *state;
     struct sink_opts opts;
     int64_t frames; // put so far
     bool failed;
     struct why why;       // the first failure
     char note[WHY_BYTES]; // what the driver had to say at the start
+    max_align_t state[];  // the driver's
 };
 
 void sink_append(char *out, int bytes, const char *format, ...) {
@@ -120,12 +120,12 @@ bool sink_open(struct sink **out, const char *path, const struct sink_opts *opts
                        path);
     if (!check_opts(opts, why))
         return false;
-    struct sink *sink = calloc(1, sizeof *sink);
+    struct sink *sink = calloc(1, sizeof *sink + driver->state_bytes);
     if (!sink)
         return why_set(why, "no memory for the recorder");
     sink->driver = driver;
     sink->opts = *opts;
-    if (!driver->open(&sink->state, path, &sink->opts, why)) {
+    if (!driver->open(sink->state, path, &sink->opts, why)) {
         free(sink);
         return false;
     }

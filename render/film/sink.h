@@ -11,6 +11,7 @@
 #include "compute/base/why.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { SINK_MIN_PX = 64, SINK_MAX_PX = 8192 };
@@ -41,12 +42,13 @@ enum sink_end {
 // One for each kind of output: sink_av.c (mp4, webm, gif),
 // sink_y4m.c (y4m file or "-"), sink_png.c (a folder, a single .png).
 struct sink_driver {
-    const char *name;
+    size_t state_bytes; // of what `open` gets as zeros; the sink frees it
     bool (*handles)(const char *path);
     // On true, `why` is "" or a line for the user: which encoder replaces which.
-    bool (*open)(void **state, const char *path, const struct sink_opts *opts, struct why *why);
+    bool (*open)(void *state, const char *path, const struct sink_opts *opts, struct why *why);
+    // Called only after `open` was true; NULL where it never is.
     bool (*put)(void *state, const struct sink_frame *frame, struct why *why);
-    // Called exactly once; frees `state`. False after SINK_PUBLISH: the part stayed.
+    // Called exactly once. False after SINK_PUBLISH: the part stayed.
     bool (*close)(void *state, enum sink_end end, struct why *why);
     // Appends a line for each format to `out`, each ending in a newline.
     void (*describe)(char *out, int bytes);

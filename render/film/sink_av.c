@@ -5,8 +5,6 @@
 // the libraries are found; elsewhere sink_av_absent.c takes its place.
 #include <libavutil/log.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "compute/base/partfile.h"
 #include "compute/base/why.h"
@@ -19,8 +17,41 @@
 typedef bool finish_film(struct partfile *out, const char *part_path, const struct sink_opts *opts,
                          struct why *why);
 
+static bool copy_packets(struct muxer *muxer, AVFormatContext *in, AVRational frame_rate,
+                         struct why *why) {
+    AVPacket *packet = av_packet_alloc();
+    if (!packet)
+        return why_set(why, "no memory to finish the film");
+    int result = 0;
+    bool ok = true;
+    while (ok && (result = av_read_frame(in, packet)) >= 0) {
+        av_packet_rescale_ts(packet, in->streams[0]->time_base, av_inv_q(frame_rate));
+        ok = muxer_write(muxer, packet, why);
+    }
+    if (ok && result != AVERROR_EOF)
+        ok = muxer_refuse(why, "can't read the recorded film", result);
+    av_packet_free(&packet);
+    return ok;
+}
+
 static bool mp4_from_part(struct partfile *out, const char *part_path, const struct sink_opts *opts,
-                          struct why *why);
+                          struct why *why) {
+    const AVRational frame_rate = {opts->fps_num, opts->fps_den};
+    AVFormatContext *in = muxer_read_back(part_path, why);
+    struct muxer *muxer = NULL;
+    if (!in)
+        return false;
+    AVCodecParameters *parameters = in->streams[0]->codecpar;
+    film_tag(parameters, &film_bt709);
+    parameters->width = opts->width_px; // the reader leaves MPEG-4 Part 2's to a decoder
+    parameters->height = opts->height_px;
+    bool ok = muxer_open(&muxer, out, "mp4", why) &&
+              muxer_begin(muxer, parameters, frame_rate, "movflags=faststart", why) &&
+              copy_packets(muxer, in, frame_rate, why) && muxer_end(muxer, why);
+    muxer_destroy(muxer);
+    avformat_close_input(&in);
+    return ok;
+}
 
 // Half a second a fragment is what a kill may cost beside the encoder's look-ahead.
 #define FRAGMENTED "movflags=frag_keyframe+empty_moov+default_base_moof,frag_duration=500000"
@@ -161,7 +192,8 @@ static bool open_film(struct av *av, struct why *why) {
     return false;
 }
 
-static bool av_open(void **state, const char *path, const struct sink_opts *opts, struct why *why) {
+static bool av_open(void *state, const char *path, const struct sink_opts *opts, struct why *why) {
+    struct av *av = state;
     const struct format *format = format_for(path);
     av_log_set_level(AV_LOG_QUIET); // only app/ prints; errors come back as values
     if (!format->check(opts, why) ||
@@ -169,18 +201,12 @@ static bool av_open(void **state, const char *path, const struct sink_opts *opts
         return false;
     if (!is_possible(format))
         return refuse_format(format, why);
-    struct av *av = calloc(1, sizeof *av);
-    if (!av)
-        return why_set(why, "no memory for the film");
     av->format = format;
     av->opts = *opts;
     snprintf(av->path, sizeof av->path, "%s", path);
-    if (!open_film(av, why)) {
-        free(av);
+    if (!open_film(av, why))
         return false;
-    }
     why_set(why, "%s", film_note(av->film));
-    *state = av;
     return true;
 }
 
@@ -189,47 +215,6 @@ static bool av_put(void *state, const struct sink_frame *frame, struct why *why)
     AVFrame *picture = film_next(av->film);
     av->format->picture->fill(picture, frame->bgra, frame->pitch_bytes);
     return film_put(av->film, why);
-}
-
-static bool copy_packets(struct muxer *muxer, AVFormatContext *in, AVRational frame_rate,
-                         struct why *why) {
-    AVPacket *packet = av_packet_alloc();
-    if (!packet)
-        return why_set(why, "no memory to finish the film");
-    int result = 0;
-    bool ok = true;
-    while (ok && (result = av_read_frame(in, packet)) >= 0) {
-        av_packet_rescale_ts(packet, in->streams[0]->time_base, av_inv_q(frame_rate));
-        ok = muxer_write(muxer, packet, why);
-    }
-    if (ok && result != AVERROR_EOF)
-        ok = muxer_refuse(why, "can't read the recorded film", result);
-    av_packet_free(&packet);
-    return ok;
-}
-
-static bool mp4_from_part(struct partfile *out, const char *part_path, const struct sink_opts *opts,
-                          struct why *why) {
-    char url[PARTFILE_PATH_BYTES + 8];
-    snprintf(url, sizeof url, "file:%s", part_path);
-    const AVRational frame_rate = {opts->fps_num, opts->fps_den};
-    AVFormatContext *in = NULL;
-    struct muxer *muxer = NULL;
-    int result = avformat_open_input(&in, url, NULL, NULL);
-    if (result < 0 || in->nb_streams == 0) {
-        avformat_close_input(&in);
-        return muxer_refuse(why, "can't read the recorded film", result);
-    }
-    AVCodecParameters *parameters = in->streams[0]->codecpar;
-    film_tag(parameters, &film_bt709);
-    parameters->width = opts->width_px; // the reader leaves MPEG-4 Part 2's to a decoder
-    parameters->height = opts->height_px;
-    bool ok = muxer_open(&muxer, out, "mp4", why) &&
-              muxer_begin(muxer, parameters, frame_rate, "movflags=faststart", why) &&
-              copy_packets(muxer, in, frame_rate, why) && muxer_end(muxer, why);
-    muxer_destroy(muxer);
-    avformat_close_input(&in);
-    return ok;
 }
 
 // From the whole part to the final name. False: the part stays.
@@ -263,12 +248,11 @@ static bool av_close(void *state, enum sink_end end, struct why *why) {
         partfile_discard(&av->part);
     else
         partfile_keep(&av->part);
-    free(av);
     return ok;
 }
 
 const struct sink_driver sink_driver_av = {
-    .name = "av",
+    .state_bytes = sizeof(struct av),
     .handles = handles,
     .open = av_open,
     .put = av_put,

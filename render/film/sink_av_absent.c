@@ -17,8 +17,7 @@ static bool handles(const char *path) {
     return false;
 }
 
-static bool open_nothing(void **state, const char *path, const struct sink_opts *opts,
-                         struct why *why) {
+static bool refuse(void *state, const char *path, const struct sink_opts *opts, struct why *why) {
     (void)state;
     (void)opts;
     return why_set(why,
@@ -27,28 +26,13 @@ static bool open_nothing(void **state, const char *path, const struct sink_opts 
                    path, missing);
 }
 
-static bool put_nothing(void *state, const struct sink_frame *frame, struct why *why) {
-    (void)state;
-    (void)frame;
-    return why_set(why, "this build can't record films");
-}
-
-static bool close_nothing(void *state, enum sink_end end, struct why *why) {
-    (void)state;
-    (void)end;
-    return why_set(why, "this build can't record films");
-}
-
 static void describe(char *out, int bytes) {
     for (int i = 0; i < ENDING_COUNT; i++)
         sink_append(out, bytes, "%-5s not here: built without %s\n", endings[i] + 1, missing);
 }
 
 const struct sink_driver sink_driver_av = {
-    .name = "av",
     .handles = handles,
-    .open = open_nothing,
-    .put = put_nothing,
-    .close = close_nothing,
+    .open = refuse,
     .describe = describe,
 };

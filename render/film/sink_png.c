@@ -22,7 +22,6 @@ enum { NAME_BYTES = 64, WORD_BYTES = 40 };
 struct stills {
     bool single;     // one file, not a folder
     bool new_folder; // the folder is ours: the part folder becomes it
-    bool overwrite;
     struct sink_opts opts;
     struct partfile part; // the part's path; its fd is unused
     char path[PARTFILE_PATH_BYTES];
@@ -86,7 +85,7 @@ static bool check_still(void *context, const char *name, struct why *why) {
 }
 
 static bool open_existing_folder(struct stills *stills, struct why *why) {
-    if (!stills->overwrite && !for_each_still(stills->path, refuse_still, stills->path, why))
+    if (!stills->opts.overwrite && !for_each_still(stills->path, refuse_still, stills->path, why))
         return false;
     if (!for_each_still(stills->path, check_still, stills, why))
         return false;
@@ -116,31 +115,22 @@ static bool open_folder(struct stills *stills, struct why *why) {
 }
 
 static bool open_single(struct stills *stills, struct why *why) {
-    if (!partfile_check_target(stills->path, stills->overwrite, stills->opts.taken, why) ||
+    if (!partfile_check_target(stills->path, stills->opts.overwrite, stills->opts.taken, why) ||
         !partfile_create(&stills->part, stills->path, (struct partfile_name){"part", ".png"}, why))
         return false;
     partfile_keep(&stills->part); // reserves the name; png_write replaces the file
     return true;
 }
 
-static bool stills_open(void **state, const char *path, const struct sink_opts *opts,
+static bool stills_open(void *state, const char *path, const struct sink_opts *opts,
                         struct why *why) {
-    struct stills *stills = calloc(1, sizeof *stills);
-    if (!stills)
-        return why_set(why, "no memory for the stills");
+    struct stills *stills = state;
     stills->opts = *opts;
-    stills->overwrite = opts->overwrite;
     stills->single = !sink_wants_stills(path);
     int bytes = snprintf(stills->path, sizeof stills->path, "%s", path);
-    bool ok = bytes + NAME_BYTES + 32 < PARTFILE_PATH_BYTES;
-    if (!ok)
-        why_set(why, "the name is too long (%d bytes)", bytes);
-    if (!ok || !(stills->single ? open_single(stills, why) : open_folder(stills, why))) {
-        free(stills);
-        return false;
-    }
-    *state = stills;
-    return true;
+    if (bytes + NAME_BYTES + 32 >= PARTFILE_PATH_BYTES)
+        return why_set(why, "the name is too long (%d bytes)", bytes);
+    return stills->single ? open_single(stills, why) : open_folder(stills, why);
 }
 
 // Letters, digits and dashes; everything else becomes one dash.
@@ -207,17 +197,16 @@ static bool move_in(void *context, const char *name, struct why *why) {
     const struct stills *stills = context;
     char from[PARTFILE_PATH_BYTES], to[PARTFILE_PATH_BYTES];
     return join(from, stills->part.path, name) && join(to, stills->path, name) &&
-           partfile_rename(from, to, stills->overwrite, why);
+           partfile_rename(from, to, stills->opts.overwrite, why);
 }
 
 static bool publish(struct stills *stills, struct why *why) {
-    if (stills->single)
-        return partfile_rename(stills->part.path, stills->path, stills->overwrite, why);
-    if (stills->new_folder)
-        return partfile_rename(stills->part.path, stills->path, false, why);
-    if (!stills->overwrite && !for_each_still(stills->part.path, check_free, stills, why))
+    if (stills->single || stills->new_folder)
+        return partfile_rename(stills->part.path, stills->path,
+                               stills->single && stills->opts.overwrite, why);
+    if (!stills->opts.overwrite && !for_each_still(stills->part.path, check_free, stills, why))
         return false;
-    if (stills->overwrite && !for_each_still(stills->path, remove_old, stills, why))
+    if (stills->opts.overwrite && !for_each_still(stills->path, remove_old, stills, why))
         return false;
     if (!for_each_still(stills->part.path, move_in, stills, why))
         return false;
@@ -255,12 +244,11 @@ static bool stills_close(void *state, enum sink_end end, struct why *why) {
         ok = publish(stills, why);
     if (!ok)
         sink_append(why->text, WHY_BYTES, "; the stills are in '%.90s'", stills->part.path);
-    free(stills);
     return ok;
 }
 
 const struct sink_driver sink_driver_png = {
-    .name = "png",
+    .state_bytes = sizeof(struct stills),
     .handles = handles,
     .open = stills_open,
     .put = stills_put,

@@ -70,11 +70,6 @@ static bool check_stdout(struct why *why) {
     return true;
 }
 
-static void destroy(struct y4m *y4m) {
-    free(y4m->buffer);
-    free(y4m);
-}
-
 static bool open_target(struct y4m *y4m, const char *path, struct why *why) {
     if (y4m->to_stdout)
         return check_stdout(why);
@@ -82,31 +77,24 @@ static bool open_target(struct y4m *y4m, const char *path, struct why *why) {
            partfile_create(&y4m->part, path, (struct partfile_name){"part", ".y4m"}, why);
 }
 
-static bool y4m_open(void **state, const char *path, const struct sink_opts *opts,
-                     struct why *why) {
+static bool y4m_open(void *state, const char *path, const struct sink_opts *opts, struct why *why) {
     if (!sink_check_video(opts, why))
         return false;
+    struct y4m *y4m = state;
     size_t luma_bytes = (size_t)opts->width_px * (size_t)opts->height_px;
-    struct y4m *y4m = calloc(1, sizeof *y4m);
-    if (!y4m)
-        return why_set(why, "no memory for the Y4M stream");
     y4m->to_stdout = strcmp(path, "-") == 0;
     y4m->opts = *opts;
     y4m->part.fd = -1;
     snprintf(y4m->path, sizeof y4m->path, "%s", path);
     y4m->buffer_bytes = FRAME_HEADER_BYTES + luma_bytes + luma_bytes / 2;
     y4m->buffer = malloc(y4m->buffer_bytes);
-    if (!y4m->buffer) {
-        destroy(y4m);
+    if (!y4m->buffer)
         return why_set(why, "no memory for a frame of %dx%d", opts->width_px, opts->height_px);
-    }
     memcpy(y4m->buffer, frame_header, FRAME_HEADER_BYTES);
-    if (!open_target(y4m, path, why)) {
-        destroy(y4m);
-        return false;
-    }
-    *state = y4m;
-    return true;
+    if (open_target(y4m, path, why))
+        return true;
+    free(y4m->buffer);
+    return false;
 }
 
 static bool y4m_put(void *state, const struct sink_frame *frame, struct why *why) {
@@ -154,12 +142,12 @@ static bool y4m_close(void *state, enum sink_end end, struct why *why) {
         ok = end_file(y4m, end, why);
     else if (end == SINK_RESCUE)
         why_set(why, "%" PRId64 " whole frames were written", y4m->frames);
-    destroy(y4m);
+    free(y4m->buffer);
     return ok;
 }
 
 const struct sink_driver sink_driver_y4m = {
-    .name = "y4m",
+    .state_bytes = sizeof(struct y4m),
     .handles = handles,
     .open = y4m_open,
     .put = y4m_put,
