@@ -29,6 +29,16 @@ static inline bool rect_has(struct rect rect, int x_px, int y_px) {
     return x_px >= rect.x && x_px < rect.x + rect.w && y_px >= rect.y && y_px < rect.y + rect.h;
 }
 
+// The rectangle without a margin at both sides and at top and bottom; negative: with one.
+static inline struct rect rect_inset(struct rect rect, int x_px, int y_px) {
+    return (struct rect){rect.x + x_px, rect.y + y_px, rect.w - 2 * x_px, rect.h - 2 * y_px};
+}
+
+// The square with its middle at a place.
+static inline struct rect rect_around(int x_px, int y_px, int size_px) {
+    return (struct rect){x_px - size_px / 2, y_px - size_px / 2, size_px, size_px};
+}
+
 // 0xRRGGBBAA, not premultiplied.
 typedef uint32_t rgba;
 

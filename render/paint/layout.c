@@ -60,8 +60,7 @@ static int font(const struct sizes *s, int permille, int step) {
     return max_int(floor_px, part(part(s->reference, permille), 1000 + 80 * step));
 }
 
-// Height that holds ascenders and descenders of any of our faces.
-static int line(int font_px) {
+int layout_line_px(int font_px) {
     return (font_px * 5 + 3) / 4;
 }
 
@@ -111,23 +110,23 @@ static void set_sizes(const struct layout *l, struct sizes *s) {
     int r = s->reference;
     bool is_show = l->input.mode == LAYOUT_SHOW;
     s->margin_y = is_show ? part(s->height, 50) : part(r, 20);
-    s->stamp_line = line(max_int(l->label_px, l->matter_px));
-    s->title_line = line(l->title_px);
-    s->pill = line(l->label_px) + part(r, 10);
+    s->stamp_line = layout_line_px(max_int(l->label_px, l->matter_px));
+    s->title_line = layout_line_px(l->title_px);
+    s->pill = layout_line_px(l->label_px) + part(r, 10);
     s->pill_width = em(l->label_px, 52);
     s->pill_gap = part(r, 14);
-    s->caption = line(l->body_px);
-    s->header = line(l->token_px) + part(r, 10);
+    s->caption = layout_line_px(l->body_px);
+    s->header = layout_line_px(l->token_px) + part(r, 10);
     s->header_gap = part(r, 8);
-    s->output = line(l->small_px);
+    s->output = layout_line_px(l->small_px);
     s->drip = part(r, is_show ? 96 : 104);
-    s->tile = line(l->answer_px) + part(r, 10);
+    s->tile = layout_line_px(l->answer_px) + part(r, 10);
     s->answer_line = s->tile + part(r, 8);
     s->playhead = part(r, 9);
     s->bar = part(r, is_show ? 46 : 40);
-    s->clock_labels = line(l->small_px);
-    s->footer = l->input.mode == LAYOUT_STAGE ? line(l->small_px) + part(r, 6) : 0;
-    s->guess = l->input.has_guess ? line(l->small_px) : 0;
+    s->clock_labels = layout_line_px(l->small_px);
+    s->footer = l->input.mode == LAYOUT_STAGE ? layout_line_px(l->small_px) + part(r, 6) : 0;
+    s->guess = l->input.has_guess ? layout_line_px(l->small_px) : 0;
     s->min_grid = max_int(part(r, 150), l->input.layers);
     s->column_gap = part(r, 22);
 }
@@ -243,7 +242,7 @@ static void place_columns(struct layout *l, struct sizes *s) {
     bool is_staggered = l->headers == HEADERS_STAGGERED || l->answer_headers == HEADERS_STAGGERED;
     s->header_lines = is_staggered ? 2 : 1;
     if (is_staggered)
-        s->header = line(l->token_px) + part(s->reference, 4);
+        s->header = layout_line_px(l->token_px) + part(s->reference, 4);
     l->header_line_px = s->header;
 }
 
@@ -417,10 +416,10 @@ static void place_grid(struct layout *l, const struct sizes *s, struct cursor *a
     l->grid.h = l->labels.h = l->row_px * l->input.layers;
     int every = 1;
     l->row_gap_px = cell_gap(s, l->row_px, THINNEST_ROW_PX);
-    if (l->row_px - l->row_gap_px < line(l->floor_px)) {
+    if (l->row_px - l->row_gap_px < layout_line_px(l->floor_px)) {
         // The last label is moved up by half of what it is higher than its row, to
         // stay beside the grid; it must not touch the one before.
-        int tall = line(l->small_px), moved = (tall - l->row_px + 1) / 2;
+        int tall = layout_line_px(l->small_px), moved = (tall - l->row_px + 1) / 2;
         every = 4;
         while (every * l->row_px - max_int(0, moved) < tall)
             every *= 2;
@@ -493,7 +492,8 @@ static bool arrange(struct layout *l, const struct layout_input *input, int step
     l->value_px = clamp_int(per_readout * 10 / 54, l->matter_px, l->value_px);
     s.readouts_rows = (l->readout_count + per_row - 1) / per_row;
     l->is_note_beside = per_readout >= em(l->small_px, 105);
-    s.readout = (l->is_note_beside ? 1 : 2) * line(l->small_px) + line(l->value_px);
+    s.readout =
+        (l->is_note_beside ? 1 : 2) * layout_line_px(l->small_px) + layout_line_px(l->value_px);
     if (!fit_height(l, &s))
         return false;
     struct cursor at;

@@ -101,6 +101,9 @@ bool layout_make(struct layout *out, const struct layout_input *input);
 int layout_column_x(const struct layout *layout, int column);
 int layout_layer_y(const struct layout *layout, int layer); // 0 <= layer <= layers
 
+// Height that holds ascenders and descenders of any of our faces at that size.
+int layout_line_px(int font_px);
+
 // Between the panel's border and its texts.
 int layout_panel_pad_px(const struct layout *layout);
 

@@ -12,10 +12,6 @@ static int part(int whole, int permille) {
     return (int)(((int64_t)whole * permille + 500) / 1000);
 }
 
-static int line(int font_px) {
-    return (font_px * 5 + 3) / 4;
-}
-
 // In permille of the reference (100 units), and the share of the middle that the plots
 // must have for it.
 struct fit {
@@ -60,10 +56,10 @@ static void set_sizes(struct lab_layout *out, struct sizes *s, const struct layo
     s->gap = max_int(2, part(r, fit->gap));
     s->apart = max_int(1, part(r, fit->apart));
     s->bar = max_int(6, part(r, fit->bar));
-    s->label = fit->has_labels ? line(out->text_px) : 0;
-    s->notes = fit->has_notes ? line(l->floor_px) : 0;
-    s->control = line(out->text_px) + part(r, 10);
-    s->pages = line(l->floor_px);
+    s->label = fit->has_labels ? layout_line_px(out->text_px) : 0;
+    s->notes = fit->has_notes ? layout_line_px(l->floor_px) : 0;
+    s->control = layout_line_px(out->text_px) + part(r, 10);
+    s->pages = layout_line_px(l->floor_px);
     // Side by side while label, track and value have room.
     int half = (out->middle.w - 2 * out->pad_px - 2 * out->text_px) / 2;
     out->are_controls_stacked = half < 24 * out->text_px;

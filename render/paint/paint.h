@@ -38,7 +38,6 @@ struct paint_label {
     enum paint_align align;
     enum text_face face;
     int px;
-    int least_px; // shrinks down to this before it is cut; 0: never shrinks
     rgba color;
 };
 // Capitals are centred vertically in the rectangle. Returns the width drawn in px.

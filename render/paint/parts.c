@@ -38,8 +38,9 @@ struct paint_edge paint_edge_at(int length_px, int ppm) {
 
 // The size at which the text fits: as asked, half-way, least. Few sizes, so that
 // few fonts are open.
-static int fitting_px(struct text *text, const struct paint_label *label, const char *utf8) {
-    int least = label->least_px > 0 && label->least_px < label->px ? label->least_px : label->px;
+static int fitting_px(struct text *text, const struct paint_label *label, int least_px,
+                      const char *utf8) {
+    int least = min_int(least_px, label->px);
     const int sizes[] = {label->px, (label->px + least + 1) / 2};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         if (text_width_px(text, label->face, sizes[i], utf8) <= label->rect.w)
@@ -47,11 +48,12 @@ static int fitting_px(struct text *text, const struct paint_label *label, const 
     return least;
 }
 
-int paint_text(struct cmdlist *out, struct text *text, const struct paint_label *label,
-               const char *utf8) {
+// Shrinks the text down to least_px before it is cut.
+static int put(struct cmdlist *out, struct text *text, const struct paint_label *label,
+               int least_px, const char *utf8) {
     if (utf8[0] == '\0' || label->rect.w <= 0)
         return 0;
-    int px = fitting_px(text, label, utf8);
+    int px = fitting_px(text, label, least_px, utf8);
     int width = text_width_px(text, label->face, px, utf8);
     char cut[TEXT_MAX_BYTES];
     if (width > label->rect.w) {
@@ -74,8 +76,12 @@ int paint_text(struct cmdlist *out, struct text *text, const struct paint_label 
     return width;
 }
 
+int paint_text(struct cmdlist *out, struct text *text, const struct paint_label *label,
+               const char *utf8) {
+    return put(out, text, label, label->px, utf8);
+}
+
 int paint_put(struct cmdlist *out, const struct paint *paint, struct paint_label label,
               const char *utf8) {
-    label.least_px = paint->layout->floor_px;
-    return paint_text(out, paint->text, &label, utf8);
+    return put(out, paint->text, &label, paint->layout->floor_px, utf8);
 }

@@ -3,6 +3,7 @@
 // them into one buffer around a common baseline and crops it to the ink.
 #include "render/pixel/text.h"
 
+#include "compute/base/figures.h"
 #include "compute/base/num.h"
 #include "compute/base/utf8.h"
 #include "compute/base/why.h"
@@ -318,14 +319,12 @@ int text_width_px(struct text *text, enum text_face face, int px, const char *ut
 
 // ---- cutting ----
 
-static const char ellipsis[] = "\xE2\x80\xA6";
-
 // The first `bytes` of utf8 without trailing spaces, and an ellipsis.
 static void write_cut(char *out, const char *utf8, size_t bytes) {
     while (bytes > 0 && utf8[bytes - 1] == ' ')
         bytes--;
     memcpy(out, utf8, bytes);
-    memcpy(out + bytes, ellipsis, sizeof ellipsis);
+    memcpy(out + bytes, SIGN_ELLIPSIS, sizeof SIGN_ELLIPSIS);
 }
 
 int text_fit(struct text *text, char *out, size_t out_bytes, enum text_face face, int px,
@@ -338,14 +337,14 @@ int text_fit(struct text *text, char *out, size_t out_bytes, enum text_face face
     }
     if (out_bytes > 0)
         out[0] = '\0';
-    if (out_bytes < sizeof ellipsis)
+    if (out_bytes < sizeof SIGN_ELLIPSIS)
         return 0;
 
     // Ends of clusters that leave room for the ellipsis.
     uint16_t ends[TEXT_MAX_BYTES + 1] = {0};
     int count = 1;
-    size_t room = out_bytes - sizeof ellipsis;
-    bytes = utf8_cut(utf8, bytes, TEXT_MAX_BYTES - sizeof ellipsis);
+    size_t room = out_bytes - sizeof SIGN_ELLIPSIS;
+    bytes = utf8_cut(utf8, bytes, TEXT_MAX_BYTES - sizeof SIGN_ELLIPSIS);
     struct cluster cluster;
     for (size_t at = 0, used; (used = cluster_next(&cluster, utf8 + at, bytes - at)) > 0;) {
         at += used;

@@ -31,15 +31,14 @@ static const char *sign_of(uint32_t code) {
     switch (code) {
     case 0x2581: // SentencePiece's space
     case ' ':
-        return "\xE2\x90\xA3"; // open box
+        return "␣";
     case '\n':
     case '\r':
-        return "\xE2\x8F\x8E"; // return symbol
+        return "⏎";
     case '\t':
-        return "\xE2\x87\xA5"; // rightwards arrow to bar
+        return "⇥";
     default:
-        // Symbol for "no such character".
-        return utf8_is_control(code) ? "\xE2\x90\xA6" : NULL;
+        return utf8_is_control(code) ? "␦" : NULL; // the sign for "no such character"
     }
 }
 
@@ -90,7 +89,7 @@ static void put_control(struct view_token *out, const char *s, size_t n) {
         if (*c < 0x21 || *c > 0x7E)
             name[0] = '\0';
     const char *shown = name[0] == '/' ? word("token.end") : name[0] ? name : word("token.control");
-    snprintf(out->text, sizeof out->text, "\xE2\x9F\xA8%s\xE2\x9F\xA9", shown);
+    snprintf(out->text, sizeof out->text, "⟨%s⟩", shown);
 }
 
 // Joins byte tokens: if token `last` completes a character that began in the tokens before
@@ -109,7 +108,7 @@ static void join_bytes(struct view *view, const struct run *run, int last) {
         if (utf8_length((const char *)joined, (size_t)count) != (size_t)count)
             continue;
         for (int i = 1; i < count; i++)
-            snprintf(view->tokens[last - i].text, VIEW_TOKEN_BYTES, "\xE2\x8B\xAF");
+            snprintf(view->tokens[last - i].text, VIEW_TOKEN_BYTES, "⋯");
         view->tokens[last].text[0] = '\0';
         put_text(&view->tokens[last], joined, (size_t)count);
         return;

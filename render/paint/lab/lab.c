@@ -98,10 +98,6 @@ static struct control_place place_control(const struct paint *paint, const struc
     };
 }
 
-static struct rect circle(int x, int y, int size) {
-    return (struct rect){x - size / 2, y - size / 2, size, size};
-}
-
 static void paint_control(const struct scene *s, int i) {
     const struct panel_control *control = &s->lab->controls[i];
     const struct paint *paint = s->paint;
@@ -112,17 +108,15 @@ static void paint_control(const struct scene *s, int i) {
     paint_slider_rail(s->out, paint, &place.slider, control->ppm, color);
     if (control->mark_ppm >= 0) { // what was measured, hollow
         int at = paint_slider_x(&place.slider, control->mark_ppm), mark = size / 2 + size / 4;
-        cmdlist_ring(s->out, circle(at, place.middle_y, mark), mark / 2, stroke, ink);
+        cmdlist_ring(s->out, rect_around(at, place.middle_y, mark), mark / 2, stroke, ink);
     }
     int x = paint_slider_x(&place.slider, control->ppm);
-    cmdlist_round(s->out, circle(x, place.middle_y, size), size / 2, color);
+    cmdlist_round(s->out, rect_around(x, place.middle_y, size), size / 2, color);
     if (control->is_focused)
-        cmdlist_ring(s->out, circle(x, place.middle_y, size + 4 * stroke), size / 2 + 2 * stroke,
-                     stroke, ink);
-    struct paint_label label = {.rect = place.label,
-                                .face = FACE_WORDS,
-                                .px = s->layout->text_px,
-                                .color = control->is_off ? paint_color(paint, COLOR_QUIET) : ink};
+        cmdlist_ring(s->out, rect_around(x, place.middle_y, size + 4 * stroke),
+                     size / 2 + 2 * stroke, stroke, ink);
+    struct paint_label label = {place.label, ALIGN_LEFT, FACE_WORDS, s->layout->text_px,
+                                control->is_off ? paint_color(paint, COLOR_QUIET) : ink};
     paint_put(s->out, paint, label, control->label);
     label.rect = place.value;
     label.align = ALIGN_RIGHT;
@@ -159,9 +153,8 @@ struct dots {
 static struct dots place_dots(const struct lab *lab, const struct lab_layout *layout) {
     struct rect row = layout->pages;
     int size = max_int(4, row.h / 3), step = row.h, count = clamp_int(lab->pages, 1, 9);
-    struct dots dots = {
-        {row.x + (row.w - count * step) / 2, row.y, count * step, row.h}, step, size};
-    return dots;
+    struct rect all = {row.x + (row.w - count * step) / 2, row.y, count * step, row.h};
+    return (struct dots){all, step, size};
 }
 
 static void paint_pages(const struct scene *s) {
@@ -183,10 +176,10 @@ static void paint_pages(const struct scene *s) {
               "pages", figure_count(s->lab->pages, false).text, NULL);
     int x = dots.all.x + dots.all.w + s->paint->layout->unit_px;
     struct rect row = s->layout->pages;
-    struct paint_label label = {.rect = {x, row.y, row.x + row.w - x, row.h},
-                                .face = FACE_WORDS,
-                                .px = s->paint->layout->floor_px,
-                                .color = paint_color(s->paint, COLOR_QUIET)};
+    row.w -= x - row.x;
+    row.x = x;
+    struct paint_label label = {row, ALIGN_LEFT, FACE_WORDS, s->paint->layout->floor_px,
+                                paint_color(s->paint, COLOR_QUIET)};
     paint_put(s->out, s->paint, label, text);
 }
 

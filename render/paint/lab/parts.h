@@ -71,9 +71,6 @@ bool paint_plot_label_path(struct plot_canvas *canvas, int first, int end,
 // Diameter of a dot.
 int paint_plot_dot_px(const struct plot_canvas *canvas);
 
-// Height of a row of text.
-int paint_plot_row(int px);
-
 int paint_plot_gutter(struct plot_canvas *canvas);      // width that the texts of y ticks need
 void paint_plot_pick_ticks(struct plot_canvas *canvas); // both axes, in the data's rectangle
 void paint_plot_axes(struct plot_canvas *canvas);

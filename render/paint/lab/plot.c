@@ -8,10 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-int paint_plot_row(int px) {
-    return (px * 5 + 3) / 4;
-}
-
 rgba paint_plot_tone(const struct paint *paint, uint8_t tone) {
     const int least_contrast = 450;
     rgba color = paint_tone(paint, tone), ink = paint_color(paint, COLOR_INK);
@@ -72,7 +68,7 @@ static bool is_free(const struct plot_canvas *canvas, struct rect rect) {
     if (rect.x < area.x + air || rect.y < area.y || rect.x + rect.w > area.x + area.w ||
         rect.y + rect.h > area.y + area.h)
         return false;
-    struct rect wide = {rect.x - air, rect.y - air, rect.w + 2 * air, rect.h + 2 * air};
+    struct rect wide = rect_inset(rect, -air, -air);
     for (int i = 0; i < canvas->taken_count; i++)
         if (is_common(wide, canvas->taken[i]))
             return false;
@@ -111,7 +107,7 @@ static bool is_cut_off(const struct plot_canvas *canvas, struct rect box,
 static struct rect label_box(const struct plot_canvas *canvas, const struct plot_label *label) {
     int width = text_width_px(canvas->paint->text, label->face, label->px, label->utf8);
     int pad = label->on_chip ? label->px / 2 : 0;
-    return (struct rect){0, 0, width + 2 * pad, paint_plot_row(label->px) + pad / 2};
+    return (struct rect){0, 0, width + 2 * pad, layout_line_px(label->px) + pad / 2};
 }
 
 static void put_label(struct plot_canvas *canvas, const struct plot_label *label, struct rect box) {
@@ -123,11 +119,7 @@ static void put_label(struct plot_canvas *canvas, const struct plot_label *label
     } else { // the fine lines of the axes end beside it
         cmdlist_fill(canvas->out, box, paint_color(paint, COLOR_PANEL));
     }
-    struct paint_label words = {.rect = box,
-                                .align = ALIGN_CENTER,
-                                .face = label->face,
-                                .px = label->px,
-                                .color = label->color};
+    struct paint_label words = {box, ALIGN_CENTER, label->face, label->px, label->color};
     paint_text(canvas->out, paint->text, &words, label->utf8);
     paint_plot_take(canvas, box);
 }
@@ -189,7 +181,7 @@ static int width_of(const struct plot_canvas *canvas, enum text_face face, int p
 // Title left, origin right; one under the other when they don't fit side by side.
 static int plan_title(struct plot_canvas *canvas) {
     struct rect inner = canvas->inner;
-    int px = canvas->place.text_px, small = canvas->tick_px, row = paint_plot_row(px);
+    int px = canvas->place.text_px, small = canvas->tick_px, row = layout_line_px(px);
     int title_w = width_of(canvas, FACE_STRONG, px, canvas->plot->title);
     int origin_w = min_int(inner.w, width_of(canvas, FACE_WORDS, small, canvas->plot->origin));
     canvas->title = canvas->origin = (struct rect){inner.x, inner.y, inner.w, row};
@@ -202,7 +194,7 @@ static int plan_title(struct plot_canvas *canvas) {
     }
     if (!is_beside) {
         canvas->origin.y += row;
-        canvas->origin.h = paint_plot_row(small);
+        canvas->origin.h = layout_line_px(small);
         return row + canvas->origin.h;
     }
     canvas->title.w = inner.w - origin_w - px;
@@ -233,11 +225,11 @@ static void plan_caption(struct plot_canvas *canvas, int most) {
 // Rows above and below the data, and what is left between.
 static void plan_rows(struct plot_canvas *canvas, int title_h, const struct frugality *step) {
     struct rect inner = canvas->inner;
-    int tick = canvas->tick_px, row = paint_plot_row(tick), unit = canvas->paint->layout->unit_px;
+    int tick = canvas->tick_px, row = layout_line_px(tick), unit = canvas->paint->layout->unit_px;
     int top = inner.y + title_h + unit / 2, bottom = inner.y + inner.h;
     plan_caption(canvas, step->caption_lines);
     if (canvas->caption_lines > 0) {
-        int height = canvas->caption_lines * paint_plot_row(canvas->caption_px);
+        int height = canvas->caption_lines * layout_line_px(canvas->caption_px);
         canvas->caption = (struct rect){inner.x, bottom - height, inner.w, height};
         bottom -= height + unit / 2;
     }
@@ -302,18 +294,13 @@ static void paint_panel_frame(struct plot_canvas *canvas) {
     cmdlist_ring(canvas->out, place->rect, place->radius_px, paint->layout->hair_px,
                  paint_color(paint, COLOR_LINE));
     paint_put(canvas->out, paint,
-              (struct paint_label){.rect = canvas->title,
-                                   .face = FACE_STRONG,
-                                   .px = place->text_px,
-                                   .color = paint_color(paint, COLOR_QUIET)},
+              (struct paint_label){canvas->title, ALIGN_LEFT, FACE_STRONG, place->text_px,
+                                   paint_color(paint, COLOR_QUIET)},
               canvas->plot->title);
     paint_put(canvas->out, paint,
-              (struct paint_label){.rect = canvas->origin,
-                                   .align = canvas->origin.y == canvas->title.y ? ALIGN_RIGHT
-                                                                                : ALIGN_LEFT,
-                                   .face = FACE_WORDS,
-                                   .px = canvas->tick_px,
-                                   .color = paint_plot_tone(paint, canvas->plot->origin_tone)},
+              (struct paint_label){
+                  canvas->origin, canvas->origin.y == canvas->title.y ? ALIGN_RIGHT : ALIGN_LEFT,
+                  FACE_WORDS, canvas->tick_px, paint_plot_tone(paint, canvas->plot->origin_tone)},
               canvas->plot->origin);
 }
 
@@ -337,15 +324,13 @@ static void paint_lines(struct plot_canvas *canvas, struct paint_label label, co
 
 static void paint_caption_lines(struct plot_canvas *canvas) {
     paint_lines(canvas,
-                (struct paint_label){.rect = canvas->caption,
-                                     .face = FACE_WORDS,
-                                     .px = canvas->caption_px,
-                                     .color = paint_color(canvas->paint, COLOR_INK)},
+                (struct paint_label){canvas->caption, ALIGN_LEFT, FACE_WORDS, canvas->caption_px,
+                                     paint_color(canvas->paint, COLOR_INK)},
                 canvas->plot->caption, canvas->caption_lines);
 }
 
 static void paint_message(struct plot_canvas *canvas) {
-    int px = canvas->place.text_px, row = paint_plot_row(px);
+    int px = canvas->place.text_px, row = layout_line_px(px);
     struct rect inner = canvas->inner;
     int top = canvas->origin.y + canvas->origin.h;
     int bottom = canvas->caption_lines > 0 ? canvas->caption.y : inner.y + inner.h;
@@ -355,11 +340,8 @@ static void paint_message(struct plot_canvas *canvas) {
     struct rect rect = {inner.x + (inner.w - style.width_px) / 2,
                         top + (bottom - top - lines * row) / 2, style.width_px, lines * row};
     paint_lines(canvas,
-                (struct paint_label){.rect = rect,
-                                     .align = ALIGN_CENTER,
-                                     .face = FACE_WORDS,
-                                     .px = px,
-                                     .color = paint_color(canvas->paint, COLOR_QUIET)},
+                (struct paint_label){rect, ALIGN_CENTER, FACE_WORDS, px,
+                                     paint_color(canvas->paint, COLOR_QUIET)},
                 canvas->plot->message, lines);
 }
 

@@ -34,7 +34,7 @@ static void pick(struct plot_canvas *canvas, struct plot_ticks *out, const struc
 }
 
 static bool has_room_y(const struct plot_canvas *canvas, const struct plot_ticks *ticks) {
-    int row = paint_plot_row(canvas->tick_px), before = 0;
+    int row = layout_line_px(canvas->tick_px), before = 0;
     for (int i = 0; i < ticks->count; i++) {
         int y = paint_plot_y16(canvas, ticks->at[i]) / CMD_LINE_UNIT;
         if (i > 0 && before - y < row * 5 / 4)
@@ -82,17 +82,14 @@ void paint_plot_pick_ticks(struct plot_canvas *canvas) {
 
 static struct paint_label label_in(const struct plot_canvas *canvas, struct rect rect,
                                    enum paint_align align) {
-    return (struct paint_label){.rect = rect,
-                                .align = align,
-                                .face = FACE_WORDS,
-                                .px = canvas->tick_px,
-                                .color = paint_color(canvas->paint, COLOR_QUIET)};
+    return (struct paint_label){rect, align, FACE_WORDS, canvas->tick_px,
+                                paint_color(canvas->paint, COLOR_QUIET)};
 }
 
 static void paint_y_ticks(struct plot_canvas *canvas) {
     const struct plot *plot = canvas->plot;
     const struct layout *layout = canvas->paint->layout;
-    int row = paint_plot_row(canvas->tick_px), hair = layout->hair_px;
+    int row = layout_line_px(canvas->tick_px), hair = layout->hair_px;
     struct rect area = canvas->area;
     rgba fine = theme_fade(paint_color(canvas->paint, COLOR_LINE), 600000);
     for (int i = 0; i < canvas->y_ticks.count; i++) {

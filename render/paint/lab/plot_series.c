@@ -180,7 +180,7 @@ static void paint_mark(struct plot_canvas *canvas, const struct plot_series *ser
     int size = paint_plot_dot_px(canvas), x = (x16 + 8) / CMD_LINE_UNIT,
         y = (y16 + 8) / CMD_LINE_UNIT;
     rgba color = color_of(canvas, series);
-    struct rect box = {x - size / 2, y - size / 2, size, size};
+    struct rect box = rect_around(x, y, size);
     if (series->look == PLOT_DOTS) {
         struct cmd_line dot = {x16, y16, x16, y16, size * CMD_LINE_UNIT, is_continued};
         cmdlist_line(canvas->out, &dot, color);
@@ -188,9 +188,8 @@ static void paint_mark(struct plot_canvas *canvas, const struct plot_series *ser
         cmdlist_fill(canvas->out, box, color);
     } else {
         int out = size * 9 / 5, stroke = max_int(2, canvas->paint->layout->stroke_px);
-        box = (struct rect){x - out / 2, y - out / 2, out, out};
-        struct rect halo = {box.x - 1, box.y - 1, out + 2, out + 2};
-        cmdlist_ring(canvas->out, halo, out / 2 + 1, stroke + 2,
+        box = rect_around(x, y, out);
+        cmdlist_ring(canvas->out, rect_inset(box, -1, -1), out / 2 + 1, stroke + 2,
                      paint_color(canvas->paint, COLOR_GROUND));
         cmdlist_ring(canvas->out, box, out / 2, stroke, color);
     }
@@ -297,7 +296,7 @@ static void put_series_label(struct plot_canvas *canvas, int i) {
                                .color = paint_plot_tone(canvas->paint, series->tone),
                                .on_chip = canvas->plot->columns > 0};
     int px = canvas->place.text_px;
-    bool is_small = label.on_chip || canvas->area.h < 13 * paint_plot_row(px) / 2;
+    bool is_small = label.on_chip || canvas->area.h < 13 * layout_line_px(px) / 2;
     for (int round = 0; round < 4; round++) {
         label.px = is_small || round % 2 ? canvas->tick_px : px;
         if (label_series(canvas, i, &label, round >= 2))
@@ -332,8 +331,7 @@ void paint_plot_pins(struct plot_canvas *canvas) {
         cmdlist_line(canvas->out, &dot, paint_color(paint, COLOR_INK));
         int half = size / 2 + edge;
         paint_plot_take(canvas,
-                        (struct rect){x16 / CMD_LINE_UNIT - half, y16 / CMD_LINE_UNIT - half,
-                                      2 * half + 1, 2 * half + 1});
+                        rect_around(x16 / CMD_LINE_UNIT, y16 / CMD_LINE_UNIT, 2 * half + 1));
     }
 }
 

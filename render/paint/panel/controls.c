@@ -19,11 +19,7 @@ static int stripe_px(const struct panel_plan *plan) {
 
 static void put(struct panel_plan *plan, struct rect rect, enum paint_align align,
                 enum text_face face, rgba color, const char *utf8) {
-    paint_panel_put(
-        plan,
-        (struct paint_label){
-            .rect = rect, .align = align, .face = face, .px = plan->type.px, .color = color},
-        utf8);
+    paint_panel_put(plan, (struct paint_label){rect, align, face, plan->type.px, color}, utf8);
 }
 
 // Part of a bar with the bar's own round ends, from and to in px from its left.
@@ -297,7 +293,7 @@ void paint_panel_place_controls(struct panel_plan *plan, struct rect room) {
         box->is_shown = y + height <= room.y + room.h;
         // The ring is outside of the texts' column, in the panel's padding.
         int out = min_int(pad, layout_panel_pad_px(plan->paint->layout) * 3 / 5);
-        box->all = (struct rect){room.x - out, y, room.w + 2 * out, height};
+        box->all = rect_inset((struct rect){room.x, y, room.w, height}, -out, 0);
         struct rect row = {room.x, y + pad / 2, room.w, line};
         y += height + pad / 2;
         if (control->kind == CONTROL_SWITCH || control->kind == CONTROL_BUTTON) {
@@ -388,12 +384,10 @@ static void draw_split(struct panel_plan *plan, int i) {
     draw_mark(plan, i);
     int width = max_int(3, layout->stroke_px * 2), edge = max_int(1, layout->hair_px);
     int x = clamp_int(track.x + at - width / 2, track.x, track.x + track.w - width);
-    struct rect handle = {x, track.y - edge, width, track.h + 2 * edge};
-    if (control->is_off)
-        handle = (struct rect){x, track.y, width, track.h};
-    cmdlist_fill(plan->out, (struct rect){handle.x - edge, track.y, width + 2 * edge, track.h},
-                 color_of(plan, COLOR_GROUND));
-    cmdlist_round(plan->out, handle, width / 2, color_of(plan, COLOR_INK));
+    struct rect handle = {x, track.y, width, track.h};
+    cmdlist_fill(plan->out, rect_inset(handle, -edge, 0), color_of(plan, COLOR_GROUND));
+    cmdlist_round(plan->out, rect_inset(handle, 0, control->is_off ? 0 : -edge), width / 2,
+                  color_of(plan, COLOR_INK));
 }
 
 // Two halves; the chosen one is filled and its words are bold.
@@ -413,10 +407,8 @@ static void draw_switch(struct panel_plan *plan, int i) {
         if (is_chosen)
             cmdlist_round(plan->out, half, radius,
                           color_of(plan, control->is_off ? COLOR_QUIET : COLOR_INK));
-        half.x += pad;
-        half.w -= 2 * pad;
-        put(plan, half, ALIGN_CENTER, is_chosen ? FACE_STRONG : FACE_WORDS, color_of(plan, color),
-            k == 0 ? control->label : control->value);
+        put(plan, rect_inset(half, pad, 0), ALIGN_CENTER, is_chosen ? FACE_STRONG : FACE_WORDS,
+            color_of(plan, color), k == 0 ? control->label : control->value);
     }
 }
 
@@ -424,12 +416,11 @@ static void draw_button(struct panel_plan *plan, int i) {
     const struct panel_control *control = &plan->panel->controls[i];
     const struct layout *layout = plan->paint->layout;
     struct rect all = plan->boxes[i].track;
-    int pad = plan->type.px / 2;
     rgba ink = color_of(plan, control->is_off ? COLOR_QUIET : COLOR_INK);
     cmdlist_ring(plan->out, all, clamp_int(all.h / 4, 2, layout->unit_px),
                  control->is_off ? layout->hair_px : layout->stroke_px, ink);
-    put(plan, (struct rect){all.x + pad, all.y, all.w - 2 * pad, all.h}, ALIGN_CENTER, FACE_STRONG,
-        ink, control->label);
+    put(plan, rect_inset(all, plan->type.px / 2, 0), ALIGN_CENTER, FACE_STRONG, ink,
+        control->label);
 }
 
 static void draw_control(struct panel_plan *plan, int i) {

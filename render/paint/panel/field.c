@@ -144,13 +144,9 @@ static void draw_tile(const struct panel_plan *plan, int i) {
     bool is_quiet = tile->look == TOKEN_CONTROL;
     cmdlist_ring(plan->out, rect, clamp_int(rect.h / 5, 2, layout->unit_px), layout->hair_px + 1,
                  paint_color(plan->paint, is_quiet ? COLOR_LINE : COLOR_PREFILL));
-    struct paint_label label = {
-        .rect = {rect.x + 2, rect.y, rect.w - 4, rect.h},
-        .align = ALIGN_CENTER,
-        .face = paint_token_face(tile->look),
-        .px = tile_px(plan),
-        .color = paint_color(plan->paint, is_quiet ? COLOR_QUIET : COLOR_INK),
-    };
+    struct paint_label label = {rect_inset(rect, 2, 0), ALIGN_CENTER, paint_token_face(tile->look),
+                                tile_px(plan),
+                                paint_color(plan->paint, is_quiet ? COLOR_QUIET : COLOR_INK)};
     paint_text(plan->out, plan->paint->text, &label, tile->text);
 }
 
@@ -165,19 +161,15 @@ void paint_panel_draw_field(struct panel_plan *plan) {
         char plain[WRAP_LINE_BYTES + 1];
         int from = field->lines[i].from;
         wrap_copy(plain, plan->panel->field, from, from + field->lines[i].bytes);
-        struct paint_label label = {.rect = line_rect(plan, i),
-                                    .face = FACE_WORDS,
-                                    .px = field->px,
-                                    .color = paint_color(plan->paint, COLOR_INK)};
+        struct paint_label label = {line_rect(plan, i), ALIGN_LEFT, FACE_WORDS, field->px,
+                                    paint_color(plan->paint, COLOR_INK)};
         label.rect.w += field->px / 4;
         paint_text(plan->out, plan->paint->text, &label, plain);
     }
     draw_cursor(plan);
     paint_panel_put(plan,
-                    (struct paint_label){.rect = field->label,
-                                         .face = FACE_WORDS,
-                                         .px = layout->floor_px,
-                                         .color = paint_color(plan->paint, COLOR_QUIET)},
+                    (struct paint_label){field->label, ALIGN_LEFT, FACE_WORDS, layout->floor_px,
+                                         paint_color(plan->paint, COLOR_QUIET)},
                     plan->panel->tiles_label);
     for (int i = 0; i < field->tile_shown; i++)
         draw_tile(plan, field->tile_first + i);

@@ -15,9 +15,8 @@ static int list_px(const struct panel_plan *plan) {
     const struct panel *panel = plan->panel;
     int time = 0, words = 0;
     for (int i = 0; i < panel->line_count; i++) {
-        int t = utf8_count(panel->lines[i].time), w = utf8_count(panel->lines[i].text);
-        time = t > time ? t : time;
-        words = w > words ? w : words;
+        time = max_int(time, utf8_count(panel->lines[i].time));
+        words = max_int(words, utf8_count(panel->lines[i].text));
     }
     int tenths = time * 6 + words * 5 + (time > 0 ? 20 : 0); // of an em
     bool is_small = panel->block_count > 0 || layout->small_px * tenths / 10 > plan->inner.w;
@@ -36,10 +35,8 @@ int paint_panel_want_list(const struct panel_plan *plan, int lines) {
 // Of all lines, not only those shown: scrolling moves nothing sideways.
 static int time_width(const struct panel_plan *plan, int px) {
     int most = 0;
-    for (int i = 0; i < plan->panel->line_count; i++) {
-        int count = utf8_count(plan->panel->lines[i].time);
-        most = count > most ? count : most;
-    }
+    for (int i = 0; i < plan->panel->line_count; i++)
+        most = max_int(most, utf8_count(plan->panel->lines[i].time));
     return most * text_width_px(plan->paint->text, FACE_MONO, px, "0");
 }
 
@@ -111,20 +108,14 @@ static void draw_line(struct panel_plan *plan, int line) {
     rgba tone = paint_tone(plan->paint, l->is_past ? l->tone : (uint8_t)TONE_QUIET);
     if (is_focus) {
         int reach = layout_panel_pad_px(plan->paint->layout) / 2;
-        struct rect bar = {all.x - reach, all.y, all.w + 2 * reach, all.h};
-        cmdlist_round(plan->out, bar, plan->paint->layout->unit_px / 2,
+        cmdlist_round(plan->out, rect_inset(all, -reach, 0), plan->paint->layout->unit_px / 2,
                       paint_color(plan->paint, COLOR_INK));
         tone = row.color;
     }
     if (list->time_px > 0) {
         draw_dot(plan, all, l->is_past, tone);
         struct rect time = {all.x + list->sign_px, all.y, list->time_px, all.h};
-        paint_panel_put(plan,
-                        (struct paint_label){.rect = time,
-                                             .align = ALIGN_RIGHT,
-                                             .face = FACE_MONO,
-                                             .px = list->px,
-                                             .color = tone},
+        paint_panel_put(plan, (struct paint_label){time, ALIGN_RIGHT, FACE_MONO, list->px, tone},
                         l->time);
     }
     paint_panel_draw_row(plan, &row);

@@ -282,7 +282,6 @@ bool paint_panel_plan(struct panel_plan *plan, const struct paint *paint,
                       const struct panel *panel) {
     const struct layout *layout = paint->layout;
     int pad = layout_panel_pad_px(layout);
-    struct rect all = layout->panel;
     plan->paint = paint;
     plan->panel = panel;
     plan->out = NULL;
@@ -297,7 +296,7 @@ bool paint_panel_plan(struct panel_plan *plan, const struct paint *paint,
         plan->bars[i].is_shown = false;
     for (int i = 0; i < PANEL_MAX_PARTIES; i++)
         plan->cards[i].rect = (struct rect){0};
-    plan->inner = (struct rect){all.x + pad, all.y + pad, all.w - 2 * pad, all.h - 2 * pad};
+    plan->inner = rect_inset(layout->panel, pad, pad);
     if (plan->inner.w <= 0 || plan->inner.h <= 0)
         return false;
     int want[SECTION_COUNT], least[SECTION_COUNT];

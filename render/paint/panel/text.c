@@ -4,6 +4,7 @@
 #include "render/paint/panel/parts.h"
 
 #include "compute/base/figures.h"
+#include "compute/base/num.h"
 #include "compute/base/utf8.h"
 #include "compute/base/words.h"
 
@@ -67,13 +68,12 @@ int paint_panel_place(struct panel_plan *plan, const struct panel_words *words, 
 // The row as drawn: without marks, with an ellipsis when it was cut.
 static void write_row(char out[WRAP_LINE_BYTES + 4], const struct panel_plan *plan,
                       const struct panel_row *row) {
-    static const char ELLIPSIS[] = "\xE2\x80\xA6";
     int from = row->line.from, count = wrap_copy(out, row->utf8, from, from + row->line.bytes);
     if (!row->is_cut)
         return;
     struct text *text = plan->paint->text;
     for (;;) {
-        memcpy(out + count, ELLIPSIS, sizeof ELLIPSIS);
+        memcpy(out + count, SIGN_ELLIPSIS, sizeof SIGN_ELLIPSIS);
         if (count == 0 || text_width_px(text, row->face, row->px, out) <= row->rect.w)
             return;
         count = (int)utf8_before(out, (size_t)count);
@@ -86,7 +86,7 @@ bool paint_panel_term(struct panel_term_box *out, const struct panel_plan *plan,
                       const struct panel_row *row, int from) {
     const char *utf8 = row->utf8;
     int first = row->line.from, end = first + row->line.bytes;
-    int begin = from > first ? from : first;
+    int begin = max_int(from, first);
     if (begin != first || !row->is_in_term) {
         while (begin < end && utf8[begin] != PANEL_TERM_BEGIN)
             begin++;
@@ -100,10 +100,10 @@ bool paint_panel_term(struct panel_term_box *out, const struct panel_plan *plan,
     struct wrap_style style = {row->face, row->px, row->rect.w};
     int x = wrap_width_px(plan->paint->text, &style, utf8, first, begin);
     int right = wrap_width_px(plan->paint->text, &style, utf8, first, stop);
-    right = right < row->rect.w ? right : row->rect.w;
-    x = x < right ? x : right;
+    right = min_int(right, row->rect.w);
+    x = min_int(x, right);
     *out = (struct panel_term_box){
-        {row->rect.x + x, row->rect.y, right - x, row->rect.h}, begin, stop > begin ? stop : begin};
+        {row->rect.x + x, row->rect.y, right - x, row->rect.h}, begin, stop};
     return true;
 }
 
@@ -121,8 +121,7 @@ static void underline(const struct panel_plan *plan, const struct panel_row *row
 void paint_panel_draw_row(const struct panel_plan *plan, const struct panel_row *row) {
     char plain[WRAP_LINE_BYTES + 4];
     write_row(plain, plan, row);
-    struct paint_label label = {
-        .rect = row->rect, .face = row->face, .px = row->px, .color = row->color};
+    struct paint_label label = {row->rect, ALIGN_LEFT, row->face, row->px, row->color};
     paint_text(plan->out, plan->paint->text, &label, plain);
     underline(plan, row);
 }
@@ -136,12 +135,11 @@ void paint_panel_put(struct panel_plan *plan, struct paint_label label, const ch
     char plain[WRAP_LINE_BYTES + 1];
     int bytes = (int)strlen(utf8);
     wrap_copy(plain, utf8, 0, bytes < WRAP_LINE_BYTES ? bytes : WRAP_LINE_BYTES);
-    label.least_px = plan->paint->layout->floor_px;
-    int least = label.least_px < label.px ? label.least_px : label.px;
+    int least = min_int(plan->paint->layout->floor_px, label.px);
     if (plain[0] != '\0' &&
         text_width_px(plan->paint->text, label.face, least, plain) > label.rect.w)
         plan->cut++;
-    paint_text(plan->out, plan->paint->text, &label, plain);
+    paint_put(plan->out, plan->paint, label, plain);
 }
 
 void paint_panel_put_more(struct panel_plan *plan, struct panel_more more, bool is_above) {
@@ -151,10 +149,9 @@ void paint_panel_put_more(struct panel_plan *plan, struct panel_more more, bool 
     WORDS_SAY(words, is_above ? "panel.more_above" : "panel.more_below", "count",
               figure_count(more.count, false).text);
     paint_panel_put(plan,
-                    (struct paint_label){.rect = more.rect,
-                                         .face = FACE_TOKEN,
-                                         .px = plan->paint->layout->floor_px,
-                                         .color = paint_color(plan->paint, COLOR_QUIET)},
+                    (struct paint_label){more.rect, ALIGN_LEFT, FACE_TOKEN,
+                                         plan->paint->layout->floor_px,
+                                         paint_color(plan->paint, COLOR_QUIET)},
                     words);
 }
 
@@ -228,12 +225,9 @@ static struct party_lines bare_lines_of(const struct panel_plan *plan, int party
     bool is_whole = lines.name > 0 && lines.name <= MOST_NAME_LINES;
     if (is_whole && paint_panel_can_begin(plan, &state, width - beside))
         lines.state_x = state.indent_px = beside;
-    if (lines.name > MOST_NAME_LINES)
-        lines.name = MOST_NAME_LINES;
+    lines.name = min_int(lines.name, MOST_NAME_LINES);
     lines.state = paint_panel_lines(plan, &state, width, MOST_STATE_LINES);
-    lines.all = lines.name + lines.state - (lines.state_x > 0);
-    if (lines.all < 1)
-        lines.all = 1; // the sign needs it
+    lines.all = max_int(1, lines.name + lines.state - (lines.state_x > 0)); // 1: for the sign
     return lines;
 }
 
@@ -246,8 +240,7 @@ static struct party_lines lines_of(const struct panel_plan *plan, int party) {
         .name = paint_panel_lines(plan, &name, width - sign_px(plan), MOST_NAME_LINES),
         .state = paint_panel_lines(plan, &state, width, MOST_STATE_LINES),
     };
-    if (lines.name < 1)
-        lines.name = 1; // the sign needs it
+    lines.name = max_int(1, lines.name); // the sign needs it
     if (is_side_by_side(plan) && lines.state < 2)
         lines.state = 2;
     lines.all = lines.name + lines.state;
@@ -259,20 +252,19 @@ static int card_height(const struct panel_plan *plan, int party) {
     int most = 0, pad = is_bare(plan) ? 0 : plan->type.pad_px;
     for (int i = 0; i < plan->panel->party_count; i++) {
         int lines = i == party || !is_bare(plan) ? lines_of(plan, i).all : 1;
-        most = lines > most ? lines : most;
+        most = max_int(most, lines);
     }
     return most * plan->type.line_px + pad;
 }
 
 // Of one with a mark in it, which is as high as a line of text that is not dense.
 static int sign_height(const struct panel_plan *plan) {
-    int least = (plan->type.px * 5 + 3) / 4;
-    return plan->type.line_px > least ? plan->type.line_px : least;
+    return max_int(plan->type.line_px, layout_line_px(plan->type.px));
 }
 
 static int card_gap(const struct panel_plan *plan) {
     int missing = sign_height(plan) - plan->type.line_px; // signs keep apart
-    return is_bare(plan) ? (missing > 0 ? missing : 0) : plan->type.pad_px * 2 / 3;
+    return is_bare(plan) ? max_int(0, missing) : plan->type.pad_px * 2 / 3;
 }
 
 int paint_panel_want_parties(const struct panel_plan *plan) {
@@ -321,11 +313,8 @@ static void draw_sign(struct panel_plan *plan, const struct panel_party *party, 
         size = sign_height(plan);
         disc = (struct rect){row.x, row.y + (row.h - size) / 2, size, size};
         cmdlist_round(plan->out, disc, layout->unit_px / 3, paint_color(plan->paint, COLOR_INK));
-        struct paint_label mark = {.rect = disc,
-                                   .align = ALIGN_CENTER,
-                                   .face = FACE_STRONG,
-                                   .px = layout->floor_px,
-                                   .color = paint_color(plan->paint, COLOR_ON_ACCENT)};
+        struct paint_label mark = {disc, ALIGN_CENTER, FACE_STRONG, layout->floor_px,
+                                   paint_color(plan->paint, COLOR_ON_ACCENT)};
         paint_panel_put(plan, mark, "!");
     } else if (party->acts) {
         cmdlist_round(plan->out, disc, size / 2, paint_tone(plan->paint, party->tone));

@@ -158,14 +158,10 @@ static void paint_tile(struct cmdlist *out, const struct paint *paint, const str
         cmdlist_fill(out, part,
                      theme_fade(paint_color(paint, accent_of(tile->token)), tile->opacity_ppm));
     }
-    struct paint_label label = {
-        .rect = {rect.x + stroke, rect.y, rect.w - 2 * stroke, rect.h},
-        .align = ALIGN_CENTER,
-        .face = paint_token_face(tile->token->look),
-        .px = layout->answer_px,
-        .color =
-            theme_fade(paint_color(paint, is_quiet ? COLOR_QUIET : COLOR_INK), tile->opacity_ppm),
-    };
+    rgba color = paint_color(paint, is_quiet ? COLOR_QUIET : COLOR_INK);
+    struct paint_label label = {rect_inset(rect, stroke, 0), ALIGN_CENTER,
+                                paint_token_face(tile->token->look), layout->answer_px,
+                                theme_fade(color, tile->opacity_ppm)};
     paint_text(out, paint->text, &label, tile->token->text);
 }
 
@@ -221,12 +217,8 @@ static void paint_landing(struct cmdlist *out, const struct paint *paint,
 
 void paint_answer(struct cmdlist *out, const struct paint *paint, const struct paint_flow *flow) {
     const struct layout *layout = paint->layout;
-    struct paint_label label = {
-        .rect = layout->answer_label,
-        .face = FACE_STRONG,
-        .px = layout->label_px,
-        .color = paint_color(paint, COLOR_QUIET),
-    };
+    struct paint_label label = {layout->answer_label, ALIGN_LEFT, FACE_STRONG, layout->label_px,
+                                paint_color(paint, COLOR_QUIET)};
     paint_put(out, paint, label, word("stage.answer"));
     for (int i = 0; i < flow->air_count; i++)
         paint_slot(out, paint, flow->air[i]);

@@ -16,10 +16,8 @@ static int label_width(const struct clock *c, const char *text) {
 
 static void put_label(const struct clock *c, struct rect rect, enum theme_color color,
                       const char *text) {
-    struct paint_label label = {.rect = rect,
-                                .face = FACE_WORDS,
-                                .px = c->paint->layout->small_px,
-                                .color = paint_color(c->paint, color)};
+    struct paint_label label = {rect, ALIGN_LEFT, FACE_WORDS, c->paint->layout->small_px,
+                                paint_color(c->paint, color)};
     paint_put(c->out, c->paint, label, text);
 }
 

@@ -27,13 +27,9 @@ static void paint_pills(struct cmdlist *out, const struct paint *paint) {
         if (!is_now)
             cmdlist_ring(out, rect, rect.h / 2, layout->hair_px, paint_color(paint, COLOR_LINE));
         paint_put(out, paint,
-                  (struct paint_label){
-                      .rect = rect,
-                      .align = ALIGN_CENTER,
-                      .face = is_now ? FACE_STRONG : FACE_WORDS,
-                      .px = layout->label_px,
-                      .color = paint_color(paint, is_now ? COLOR_ON_ACCENT : COLOR_QUIET),
-                  },
+                  (struct paint_label){rect, ALIGN_CENTER, is_now ? FACE_STRONG : FACE_WORDS,
+                                       layout->label_px,
+                                       paint_color(paint, is_now ? COLOR_ON_ACCENT : COLOR_QUIET)},
                   word(PILLS[i].key));
     }
 }
@@ -43,50 +39,30 @@ static void paint_stamp(struct cmdlist *out, const struct paint *paint) {
     // In a narrow Show the origin is left, under the headline.
     bool is_left = layout->origin.x == layout->margin_px;
     paint_put(out, paint,
-              (struct paint_label){
-                  .rect = layout->origin,
-                  .align = is_left ? ALIGN_LEFT : ALIGN_RIGHT,
-                  .face = FACE_WORDS,
-                  .px = layout->label_px,
-                  .color = paint_tone(paint, paint->view->origin_tone),
-              },
+              (struct paint_label){layout->origin, is_left ? ALIGN_LEFT : ALIGN_RIGHT, FACE_WORDS,
+                                   layout->label_px, paint_tone(paint, paint->view->origin_tone)},
               paint->view->origin);
     paint_put(out, paint,
-              (struct paint_label){
-                  .rect = layout->rate,
-                  .align = ALIGN_RIGHT,
-                  .face = FACE_STRONG,
-                  .px = layout->matter_px,
-                  .color = paint_color(paint, COLOR_INK),
-              },
+              (struct paint_label){layout->rate, ALIGN_RIGHT, FACE_STRONG, layout->matter_px,
+                                   paint_color(paint, COLOR_INK)},
               paint->view->rate);
 }
 
 // Caption left, note right; the note takes what it needs, the caption the rest.
 static void paint_caption(struct cmdlist *out, const struct paint *paint) {
     const struct layout *layout = paint->layout;
-    struct rect row = layout->caption;
-    struct rect left = row;
+    struct rect row = layout->caption, left = row;
     if (paint->view->note[0] != '\0') {
-        int gap = 2 * layout->unit_px;
-        int width = paint_put(out, paint,
-                              (struct paint_label){
-                                  .rect = {row.x + row.w / 2, row.y, row.w - row.w / 2, row.h},
-                                  .align = ALIGN_RIGHT,
-                                  .face = FACE_WORDS,
-                                  .px = layout->small_px,
-                                  .color = paint_color(paint, COLOR_QUIET),
-                              },
-                              paint->view->note);
-        left.w -= width + gap;
+        struct rect half = {row.x + row.w / 2, row.y, row.w - row.w / 2, row.h};
+        left.w -= paint_put(out, paint,
+                            (struct paint_label){half, ALIGN_RIGHT, FACE_WORDS, layout->small_px,
+                                                 paint_color(paint, COLOR_QUIET)},
+                            paint->view->note);
+        left.w -= 2 * layout->unit_px;
     }
     paint_put(out, paint,
-              (struct paint_label){
-                  .rect = left,
-                  .face = FACE_WORDS,
-                  .px = layout->body_px,
-                  .color = paint_tone(paint, paint->view->caption_tone),
-              },
+              (struct paint_label){left, ALIGN_LEFT, FACE_WORDS, layout->body_px,
+                                   paint_tone(paint, paint->view->caption_tone)},
               paint->view->caption);
 }
 
@@ -94,12 +70,8 @@ void paint_frame(struct cmdlist *out, const struct paint *paint) {
     const struct layout *layout = paint->layout;
     bool is_show = layout->input.mode == LAYOUT_SHOW;
     paint_put(out, paint,
-              (struct paint_label){
-                  .rect = layout->title,
-                  .face = FACE_STRONG,
-                  .px = layout->title_px,
-                  .color = paint_color(paint, COLOR_INK),
-              },
+              (struct paint_label){layout->title, ALIGN_LEFT, FACE_STRONG, layout->title_px,
+                                   paint_color(paint, COLOR_INK)},
               is_show ? paint->view->headline : paint->view->title);
     paint_pills(out, paint);
     paint_stamp(out, paint);
@@ -122,16 +94,12 @@ void paint_keys(struct cmdlist *out, const struct paint *paint, const struct pai
         struct rect cap = {x, row.y, cap_w, row.h};
         cmdlist_round(out, cap, unit / 2, paint_color(paint, COLOR_PANEL));
         cmdlist_ring(out, cap, unit / 2, layout->hair_px, paint_color(paint, COLOR_LINE));
-        struct paint_label label = {.rect = cap,
-                                    .align = ALIGN_CENTER,
-                                    .face = FACE_MONO,
-                                    .px = px,
-                                    .color = paint_color(paint, COLOR_INK)};
+        struct paint_label label = {cap, ALIGN_CENTER, FACE_MONO, px,
+                                    paint_color(paint, COLOR_INK)};
         paint_text(out, paint->text, &label, keys[i].key);
-        label = (struct paint_label){.rect = {x + cap_w + unit * 4 / 5, row.y, does_w, row.h},
-                                     .face = FACE_WORDS,
-                                     .px = px,
-                                     .color = paint_color(paint, COLOR_QUIET)};
+        struct rect does = {x + cap_w + unit * 4 / 5, row.y, does_w, row.h};
+        label =
+            (struct paint_label){does, ALIGN_LEFT, FACE_WORDS, px, paint_color(paint, COLOR_QUIET)};
         paint_text(out, paint->text, &label, keys[i].does);
         x = end + 2 * unit;
     }

@@ -33,10 +33,6 @@ struct cells {
     int layer, from, to;
 };
 
-static int shorter(struct rect rect) {
-    return rect.w < rect.h ? rect.w : rect.h;
-}
-
 static struct grid grid_of(struct cmdlist *out, const struct paint *paint) {
     const struct layout *layout = paint->layout;
     int columns = layout->input.columns, layers = layout->input.layers;
@@ -48,8 +44,9 @@ static struct grid grid_of(struct cmdlist *out, const struct paint *paint) {
         .layout = layout,
         .view = paint->view,
         .is_rich = is_large && (int64_t)columns * layers <= RICH_CELLS_MAX,
-        .prompt_radius_px = clamp_int(shorter(first) / 6, 1, layout->unit_px * 4 / 10 + 1),
-        .answer_radius_px = clamp_int(shorter(last) / 6, 1, layout->unit_px * 4 / 10 + 1),
+        .prompt_radius_px =
+            clamp_int(min_int(first.w, first.h) / 6, 1, layout->unit_px * 4 / 10 + 1),
+        .answer_radius_px = clamp_int(min_int(last.w, last.h) / 6, 1, layout->unit_px * 4 / 10 + 1),
     };
 }
 
@@ -99,18 +96,25 @@ static void ring_cells(const struct grid *g, struct cells cells, int stroke_px, 
                      stroke_px, color);
 }
 
+// The cells of the span that are the prompt's, and those that are the answer's.
+static struct cells prompt_part(const struct grid *g, struct cells cells) {
+    cells.to = min_int(cells.to, g->layout->input.prompt_tokens);
+    return cells;
+}
+
+static struct cells answer_part(const struct grid *g, struct cells cells) {
+    cells.from = max_int(cells.from, g->layout->input.prompt_tokens);
+    return cells;
+}
+
 // The same, split where the prompt ends: its cells may be narrower.
 static void ring_parts(const struct grid *g, struct cells cells, int stroke_px, rgba color) {
-    int prompt = g->layout->input.prompt_tokens;
-    struct cells left = cells, right = cells;
-    left.to = cells.to < prompt ? cells.to : prompt;
-    right.from = cells.from > prompt ? cells.from : prompt;
     if (!g->is_rich) {
         ring_cells(g, cells, stroke_px, color);
         return;
     }
-    ring_cells(g, left, stroke_px, color);
-    ring_cells(g, right, stroke_px, color);
+    ring_cells(g, prompt_part(g, cells), stroke_px, color);
+    ring_cells(g, answer_part(g, cells), stroke_px, color);
 }
 
 // The upper `ppm` of the cells in `color`, with the pixel that the edge is in.
@@ -157,12 +161,8 @@ static void fill_layers(const struct grid *g, struct cells cells, int to_layer, 
 
 // Cells of columns [from, to) split where the prompt ends, in their own accent.
 static void fill_accent(const struct grid *g, struct cells cells, int to_layer, int alpha) {
-    int prompt = g->layout->input.prompt_tokens;
-    struct cells left = cells, right = cells;
-    left.to = cells.to < prompt ? cells.to : prompt;
-    right.from = cells.from > prompt ? cells.from : prompt;
-    fill_layers(g, left, to_layer, over_ground(g, COLOR_PREFILL, alpha));
-    fill_layers(g, right, to_layer, over_ground(g, COLOR_DECODE, alpha));
+    fill_layers(g, prompt_part(g, cells), to_layer, over_ground(g, COLOR_PREFILL, alpha));
+    fill_layers(g, answer_part(g, cells), to_layer, over_ground(g, COLOR_DECODE, alpha));
 }
 
 static void paint_empty(const struct grid *g, int from, int to) {
@@ -277,15 +277,11 @@ static void paint_current(const struct grid *g) {
     struct cells cells = pass_cells(g);
     if (cells.from >= cells.to)
         return;
-    int prompt = g->layout->input.prompt_tokens;
-    struct cells left = cells, right = cells;
-    left.to = cells.to < prompt ? cells.to : prompt;
-    right.from = cells.from > prompt ? cells.from : prompt;
     fill_cells(g, cells, paint_color(g->paint, COLOR_PANEL));
     ring_cells(g, cells, g->layout->hair_px, paint_color(g->paint, COLOR_LINE));
     int ppm = g->view->pass.progress_ppm;
-    pour_cells(g, left, ppm, paint_color(g->paint, COLOR_PREFILL));
-    pour_cells(g, right, ppm, paint_color(g->paint, COLOR_DECODE));
+    pour_cells(g, prompt_part(g, cells), ppm, paint_color(g->paint, COLOR_PREFILL));
+    pour_cells(g, answer_part(g, cells), ppm, paint_color(g->paint, COLOR_DECODE));
 }
 
 // A charged step goes down no column of its own: it is hatched over the last one
@@ -329,16 +325,12 @@ static void paint_label(const struct grid *g, struct row_label label, const char
                          label.is_lit ? g->layout->stroke_px : g->layout->hair_px,
                          paint_color(paint, label.is_lit ? accent : COLOR_LINE));
     }
-    struct paint_label words = {
-        .rect = label.rect,
-        .align = label.is_chip ? ALIGN_CENTER : ALIGN_LEFT,
-        .face = FACE_WORDS,
-        .px = label.px,
-        .color = paint_color(paint, !label.is_chip ? COLOR_QUIET
-                                    : is_filled    ? COLOR_ON_ACCENT
-                                    : label.is_lit ? COLOR_INK
-                                                   : COLOR_QUIET),
-    };
+    struct paint_label words = {label.rect, label.is_chip ? ALIGN_CENTER : ALIGN_LEFT, FACE_WORDS,
+                                label.px,
+                                paint_color(paint, !label.is_chip ? COLOR_QUIET
+                                                   : is_filled    ? COLOR_ON_ACCENT
+                                                   : label.is_lit ? COLOR_INK
+                                                                  : COLOR_QUIET)};
     paint_put(g->out, paint, words, text);
 }
 
@@ -366,7 +358,7 @@ static void paint_labels(const struct grid *g) {
     const struct layout *layout = g->layout;
     bool is_calm = g->view->pass.calm_ppm > VIEW_PPM / 2;
     int lit = is_in_layer(g) && !is_calm ? g->view->pass.stage - 1 : -1;
-    int line = (layout->small_px * 5 + 3) / 4;
+    int line = layout_line_px(layout->small_px);
     bool is_chip = layout->label_every == 1;
     int most_px = (layout->row_px - layout->row_gap_px) * 4 / 5;
     int px = is_chip ? clamp_int(most_px, layout->floor_px, layout->small_px) : layout->small_px;

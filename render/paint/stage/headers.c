@@ -60,14 +60,11 @@ static struct chip chip_of(const struct headers *h, int column, struct rect rect
 
 static void put_text(const struct headers *h, const struct chip *chip, enum theme_color color,
                      const char *text) {
-    struct paint_label label = {
-        .rect = {chip->rect.x + h->pad_px / 2, chip->rect.y, chip->rect.w - h->pad_px,
-                 chip->rect.h},
-        .align = ALIGN_CENTER,
-        .face = chip->face,
-        .px = h->px,
-        .color = paint_color(h->paint, color),
-    };
+    struct rect rect = chip->rect;
+    rect.x += h->pad_px / 2;
+    rect.w -= h->pad_px;
+    struct paint_label label = {rect, ALIGN_CENTER, chip->face, h->px,
+                                paint_color(h->paint, color)};
     paint_put(h->out, h->paint, label, text);
 }
 

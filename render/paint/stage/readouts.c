@@ -3,12 +3,15 @@
 // is found at once and nothing moves while it changes.
 #include "render/paint/parts.h"
 
+#include "compute/base/figures.h"
+#include "compute/base/num.h"
+
 #include <string.h>
 
 // Bytes of the leading number: digits, point, comma, signs, an em dash.
 static size_t number_bytes(const char *value) {
     size_t i = strspn(value, "0123456789.,+-");
-    static const char *const SIGNS[] = {"\xE2\x80\x94", "\xE2\x88\x92"}; // em dash, minus
+    static const char *const SIGNS[] = {SIGN_DASH, SIGN_MINUS};
     for (size_t s = 0; i == 0 && s < sizeof SIGNS / sizeof SIGNS[0]; s++) {
         size_t bytes = strlen(SIGNS[s]);
         if (strncmp(value, SIGNS[s], bytes) == 0)
@@ -31,15 +34,15 @@ static void paint_value(struct cmdlist *out, const struct paint *paint, struct r
     rgba color = paint_tone(paint, is_absent ? (uint8_t)TONE_QUIET : readout->tone);
     int px = layout->value_px, number_w = 0, unit_px = 0, gap = 0;
     for (;; px -= (px + 9) / 10) {
-        unit_px = px * 5 / 8 > layout->floor_px ? px * 5 / 8 : layout->floor_px;
+        unit_px = max_int(px * 5 / 8, layout->floor_px);
         gap = number[0] && unit[0] ? px / 5 : 0;
         number_w = text_width_px(paint->text, FACE_DIGITS, px, number);
         int unit_w = text_width_px(paint->text, FACE_STRONG, unit_px, unit);
         if (number_w + gap + unit_w <= row.w || px <= layout->floor_px)
             break;
     }
-    px = px < layout->floor_px ? layout->floor_px : px;
-    struct paint_label label = {.rect = row, .face = FACE_DIGITS, .px = px, .color = color};
+    px = max_int(px, layout->floor_px);
+    struct paint_label label = {row, ALIGN_LEFT, FACE_DIGITS, px, color};
     number_w = paint_text(out, paint->text, &label, number);
     // The unit shares the number's baseline.
     int drop = (text_cap_px(paint->text, FACE_DIGITS, px) -
@@ -56,13 +59,10 @@ static void paint_value(struct cmdlist *out, const struct paint *paint, struct r
 static void paint_readout(struct cmdlist *out, const struct paint *paint, struct rect all,
                           const struct view_readout *readout) {
     const struct layout *layout = paint->layout;
-    int small_h = (layout->small_px * 5 + 3) / 4;
-    struct paint_label label = {
-        .rect = {all.x, all.y, all.w, small_h},
-        .face = FACE_WORDS,
-        .px = layout->small_px,
-        .color = paint_color(paint, COLOR_QUIET),
-    };
+    int small_h = layout_line_px(layout->small_px);
+    struct rect row = {all.x, all.y, all.w, small_h};
+    struct paint_label label = {row, ALIGN_LEFT, FACE_WORDS, layout->small_px,
+                                paint_color(paint, COLOR_QUIET)};
     int width = paint_put(out, paint, label, readout->label);
     struct rect value = {all.x, all.y + small_h, all.w, all.h - small_h};
     label.color = paint_color(paint, COLOR_INK);
@@ -79,8 +79,7 @@ static void paint_readout(struct cmdlist *out, const struct paint *paint, struct
 
 void paint_readouts(struct cmdlist *out, const struct paint *paint) {
     const struct view *view = paint->view;
-    int room = paint->layout->readout_count;
-    int count = view->readout_count < room ? view->readout_count : room;
+    int count = min_int(view->readout_count, paint->layout->readout_count);
     for (int i = 0; i < count; i++)
         paint_readout(out, paint, paint->layout->readouts[i], &view->readouts[i]);
 }

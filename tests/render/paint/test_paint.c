@@ -939,8 +939,9 @@ static void key_hints_stay_in_the_footer_and_leave_out_what_does_not_fit(void **
 
 static void a_label_is_aligned_shrunk_and_at_last_cut(void **state) {
     (void)state;
-    struct paint_label label = {
-        .rect = {100, 50, 300, 40}, .face = FACE_WORDS, .px = 30, .color = 0xFFFFFFFF};
+    const struct layout least = {.floor_px = 20};
+    const struct paint paint = {.layout = &least, .text = text};
+    struct paint_label label = {{100, 50, 300, 40}, ALIGN_LEFT, FACE_WORDS, 30, 0xFFFFFFFF};
     cmdlist_clear(&list);
     int width = paint_text(&list, text, &label, "token");
     assert_int_equal(list.cmds[0].rect.x, 100);
@@ -954,12 +955,11 @@ static void a_label_is_aligned_shrunk_and_at_last_cut(void **state) {
     int cap = text_cap_px(text, FACE_WORDS, 30);
     assert_in_range(list.cmds[2].rect.y * 2 - cap, 139, 141);
     label.rect.w = width - 2;
-    label.least_px = 20;
-    paint_text(&list, text, &label, "token");
+    paint_put(&list, &paint, label, "token");
     assert_in_range(list.cmds[3].stroke, 20, 29);
     assert_string_equal(text_of(&list, &list.cmds[3]), "token");
     label.rect.w = width / 2;
-    int cut = paint_text(&list, text, &label, "token");
+    int cut = paint_put(&list, &paint, label, "token");
     assert_true(cut <= width / 2 && cut > 0);
     assert_int_equal(list.cmds[4].stroke, 20);
     assert_int_not_equal(strcmp(text_of(&list, &list.cmds[4]), "token"), 0);
