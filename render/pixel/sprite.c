@@ -74,8 +74,8 @@ struct side {
 #define BELLY_DEPTH (DROP_HEIGHT - 0.5)
 
 static void side_init(struct side *side) {
-    // End points (0, 0) and (0.5, BELLY_DEPTH); the last handle is upright above the
-    // end, as long as gives it the curvature of the belly there (2).
+    // End points (0, 0) and (0.5, BELLY_DEPTH). The last handle is upright above the end; its
+    // length gives the side the belly's curvature there, which is 2.
     const double x1 = 0.13, y1 = 0.34, x2 = 0.5, y2 = 0.499;
     for (int i = 0; i <= DROP_SEGMENTS; i++) {
         double t = (double)i / DROP_SEGMENTS, s = 1 - t;

@@ -172,9 +172,10 @@ bool window_open(struct window **out, const struct window_opts *opts, struct tex
     return false;
 }
 
-// Once a window was open, SDL's video stays on until the process ends. SDL wakes itself up through a second
-// connection to the X server; if the server takes such a message after the window is
-// gone, closing that connection reports it and Xlib ends the program with exit code 1.
+// Once a window was open, SDL's video stays on until the process ends. SDL wakes itself by
+// messages over a second connection to the X server. If the server handles one after the
+// window is gone, it reports an error on that connection; closing the connection then reads
+// the error, and Xlib ends the program with exit code 1.
 void window_close(struct window *window) {
     if (!window)
         return;

@@ -168,26 +168,26 @@ static struct view_readout readout(const char *label_key, const char *formula_ke
     struct view_readout out = {.tone = (uint8_t)tone};
     WORDS_SAY(out.label, label_key);
     WORDS_SAY(out.formula, formula_key);
-    snprintf(out.value, sizeof out.value, SIGN_DASH);
     return out;
+}
+
+static void put_readout(struct view *view, const char *label_key, const char *formula_key,
+                        enum view_tone tone, struct figure value) {
+    struct view_readout out = readout(label_key, formula_key, tone);
+    snprintf(out.value, sizeof out.value, "%s", value.text);
+    view_add_readout(view, &out);
 }
 
 static void put_times(struct view *view, const struct run_moment *now,
                       const struct scene_options *options) {
     const struct run_info *info = &now->run->info;
-    struct view_readout time = readout("readout.time", "readout.time_is", TONE_INK);
+    struct figure time = {SIGN_DASH};
     if (options->scale_ns > 0)
-        snprintf(time.value, sizeof time.value, "%s",
-                 run_time_on(info, now->shown_ns, options->scale_ns).text);
-    view_add_readout(view, &time);
-
-    struct view_readout ttft = readout("readout.ttft", "readout.ttft_is", TONE_PREFILL);
-    snprintf(ttft.value, sizeof ttft.value, "%s", run_time(info, now->ttft_ns).text);
-    view_add_readout(view, &ttft);
-
-    struct view_readout tpot = readout("readout.tpot", "readout.tpot_is", TONE_DECODE);
-    snprintf(tpot.value, sizeof tpot.value, "%s", run_time(info, now->tpot_ns).text);
-    view_add_readout(view, &tpot);
+        time = run_time_on(info, now->shown_ns, options->scale_ns);
+    put_readout(view, "readout.time", "readout.time_is", TONE_INK, time);
+    put_readout(view, "readout.ttft", "readout.ttft_is", TONE_PREFILL,
+                run_time(info, now->ttft_ns));
+    put_readout(view, "readout.tpot", "readout.tpot_is", TONE_DECODE, run_time(info, now->tpot_ns));
 }
 
 static void put_cache(struct view *view, const struct run_moment *now) {
@@ -202,18 +202,14 @@ static void put_cache(struct view *view, const struct run_moment *now) {
 }
 
 static void put_shares(struct view *view, const struct run_moment *now) {
-    struct view_readout share = readout("readout.share", "readout.share_is", TONE_DECODE);
+    struct figure share = {SIGN_DASH}, total = {SIGN_DASH};
     int64_t decode_ns = now->shown_ns - now->prefill_ns;
     if (now->prefill_done && now->shown_ns > 0)
-        snprintf(share.value, sizeof share.value, "%s",
-                 figure_percent(100 * (double)decode_ns / (double)now->shown_ns).text);
-    view_add_readout(view, &share);
-
-    struct view_readout total = readout("readout.total", "readout.total_is", TONE_INK);
+        share = figure_percent(100 * (double)decode_ns / (double)now->shown_ns);
     if (now->at_end && now->run->state == RUN_COMPLETE)
-        snprintf(total.value, sizeof total.value, "%s",
-                 run_time(&now->run->info, run_e2e_ns(now->run)).text);
-    view_add_readout(view, &total);
+        total = run_time(&now->run->info, run_e2e_ns(now->run));
+    put_readout(view, "readout.share", "readout.share_is", TONE_DECODE, share);
+    put_readout(view, "readout.total", "readout.total_is", TONE_INK, total);
 }
 
 void scene_put_words(struct view *view, const struct run_moment *now,

@@ -36,7 +36,8 @@ struct plot_canvas {
 void paint_plot_plan(struct plot_canvas *canvas, const struct paint *paint, const struct plot *plot,
                      const struct plot_place *place);
 
-// Position of a value in 1/16 px; far outside it is only said to be outside.
+// Position of a value in 1/16 px. A value far outside of the axis is placed nearer to it, still
+// outside.
 int paint_plot_x16(const struct plot_canvas *canvas, double value);
 int paint_plot_y16(const struct plot_canvas *canvas, double value);
 

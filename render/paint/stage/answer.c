@@ -76,8 +76,7 @@ static struct rect rect_of(const struct layout *layout, const struct place *plac
 }
 
 static int known_answers(const struct view *view) {
-    int known = view->token_count - view->prompt_tokens;
-    return known < 0 ? 0 : known;
+    return max_int(0, view->token_count - view->prompt_tokens);
 }
 
 void paint_flow_make(struct paint_flow *flow, const struct paint *paint) {

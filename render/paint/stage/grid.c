@@ -218,8 +218,8 @@ static bool is_in_output(const struct grid *g) {
     return g->view->pass.active && g->view->pass.stage > g->layout->input.layers;
 }
 
-// Layers that the pass has behind it, and, in its output stage, how bright they
-// still are: they settle to the saved tone while the drop takes shape.
+// The layers that the pass has finished. In its output stage they fade to the tone of saved
+// cells while the drop takes shape.
 static void paint_done(const struct grid *g) {
     const struct view_pass *pass = &g->view->pass;
     const struct theme *theme = g->paint->theme;

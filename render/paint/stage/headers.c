@@ -36,8 +36,7 @@ struct chip {
 
 // Header i exists: the token is known to the view and the layout.
 static int header_count(const struct headers *h) {
-    int count = h->view->headers < h->view->token_count ? h->view->headers : h->view->token_count;
-    return clamp_int(count, 0, h->layout->input.columns);
+    return clamp_int(min_int(h->view->headers, h->view->token_count), 0, h->layout->input.columns);
 }
 
 static struct chip chip_of(const struct headers *h, int column, struct rect rect) {
@@ -125,6 +124,14 @@ static void paint_vacant(const struct headers *h, struct rect rect) {
     cmdlist_ring(h->out, rect, radius, h->layout->hair_px, paint_color(h->paint, COLOR_LINE));
 }
 
+// The column's token if it is known by now, else an empty place for it.
+static void paint_header(const struct headers *h, int column, struct rect rect) {
+    if (column < header_count(h))
+        paint_chip(h, chip_of(h, column, rect), h->view->tokens[column].text);
+    else
+        paint_vacant(h, rect);
+}
+
 static int gap_of(const struct headers *h, int column) {
     return column < h->layout->input.prompt_tokens ? h->layout->prompt_gap_px
                                                    : h->layout->answer_gap_px;
@@ -169,7 +176,7 @@ static bool relax(int *edges, const int *needs, int count, int most_px) {
 // and fills `edges`, in px, [0 .. prompt].
 static void settle_prompt(struct headers *h, int *edges) {
     int prompt = h->layout->input.prompt_tokens;
-    int known = header_count(h) < prompt ? header_count(h) : prompt;
+    int known = min_int(header_count(h), prompt);
     int floor_px = h->layout->floor_px, large_px = h->px;
     int unit_px = h->layout->unit_px;
     const struct {
@@ -201,14 +208,8 @@ static struct rect lower_line(const struct headers *h, int x, int end) {
 static void paint_listed_prompt(struct headers *h) {
     int edges[LAYOUT_MAX_HEADERS + 1];
     settle_prompt(h, edges);
-    int prompt = h->layout->input.prompt_tokens, known = header_count(h);
-    for (int i = 0; i < prompt; i++) {
-        struct rect rect = lower_line(h, edges[i], edges[i + 1] - h->layout->prompt_gap_px);
-        if (i < known)
-            paint_chip(h, chip_of(h, i, rect), h->view->tokens[i].text);
-        else
-            paint_vacant(h, rect);
-    }
+    for (int i = 0; i < h->layout->input.prompt_tokens; i++)
+        paint_header(h, i, lower_line(h, edges[i], edges[i + 1] - h->layout->prompt_gap_px));
 }
 
 // Answer headers: a long word pushes to the right only, into what is still empty.
@@ -228,11 +229,7 @@ static void paint_listed_answer(struct headers *h) {
         int next = home;
         if (i < known && i + 1 < columns)
             next = clamp_int(edge + need_px(h, i, h->px), home, most);
-        struct rect rect = lower_line(h, edge, next - layout->answer_gap_px);
-        if (i < known)
-            paint_chip(h, chip_of(h, i, rect), h->view->tokens[i].text);
-        else
-            paint_vacant(h, rect);
+        paint_header(h, i, lower_line(h, edge, next - layout->answer_gap_px));
         edge = next;
     }
 }
@@ -260,7 +257,7 @@ static int most_px(const struct headers *h, struct stagger s, int column) {
 static void settle_staggered(struct headers *h, struct stagger s) {
     int floor_px = h->layout->floor_px, large_px = h->px;
     const int sizes[] = {large_px, (large_px + floor_px + 1) / 2, floor_px};
-    int known = header_count(h) < s.to ? header_count(h) : s.to;
+    int known = min_int(header_count(h), s.to);
     for (int size = 0; size < 3; size++) {
         bool fits = true;
         h->px = sizes[size];
@@ -282,8 +279,8 @@ static struct rect staggered_rect(const struct headers *h, struct stagger s, int
     if (column < header_count(h))
         width =
             clamp_int(need_px(h, column, h->px) - gap_of(h, column), own, most_px(h, s, column));
-    width = width < right - left ? width : right - left;
-    struct rect rect = lower_line(h, 0, width > own ? width : own);
+    width = min_int(width, right - left);
+    struct rect rect = lower_line(h, 0, max_int(width, own));
     rect.x = clamp_int(x + own / 2 - rect.w / 2, left, right - rect.w);
     if (is_upper(s, column))
         rect.y = layout->header.y;
@@ -292,10 +289,8 @@ static struct rect staggered_rect(const struct headers *h, struct stagger s, int
 
 static void paint_stem(const struct headers *h, struct rect chip, int column) {
     const struct layout *layout = h->layout;
-    int middle =
-        layout_column_x(layout, column) + (layout_column_x(layout, column + 1) -
-                                           layout_column_x(layout, column) - gap_of(h, column)) /
-                                              2;
+    int x = layout_column_x(layout, column), next = layout_column_x(layout, column + 1);
+    int middle = x + (next - x - gap_of(h, column)) / 2;
     int width = 2 * layout->hair_px, top = chip.y + chip.h;
     bool is_prompt = column < layout->input.prompt_tokens;
     cmdlist_fill(
@@ -316,13 +311,9 @@ static void paint_staggered(struct headers *h, int from, int to) {
     }
     for (int i = from; i < to; i++) {
         struct rect rect = staggered_rect(h, s, i);
-        if (i >= known) {
-            paint_vacant(h, rect);
-            continue;
-        }
-        if (is_upper(s, i))
+        if (i < known && is_upper(s, i))
             paint_stem(h, rect, i);
-        paint_chip(h, chip_of(h, i, rect), h->view->tokens[i].text);
+        paint_header(h, i, rect);
     }
 }
 
