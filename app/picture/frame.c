@@ -157,6 +157,8 @@ void frame_fill_context(struct actions_context *context, const struct frame *fra
     context->first_term = first_term(frame, context->lesson);
     context->target = target_of(frame, stage->focus);
     context->has_question = has_question(frame, stage);
+    if (context->has_question && context->target == TARGET_NONE)
+        context->target = TARGET_SPLIT;
 }
 
 int64_t frame_clock_ns(const struct frame *frame, int x_px) {

@@ -189,9 +189,9 @@ static enum action meant(enum action action, const struct stage_state *state,
     case ACTION_DOWN:
         return can_focus ? action : ACTION_SLOWER;
     case ACTION_EVENT_NEXT:
-        return has_focus ? ACTION_MORE : action;
+        return has_focus || context->has_question ? ACTION_MORE : action;
     case ACTION_EVENT_BACK:
-        return has_focus ? ACTION_LESS : action;
+        return has_focus || context->has_question ? ACTION_LESS : action;
     case ACTION_PAGE_NEXT:
         // A clicker alone reads a long text to its end, and takes the guesses.
         if (state->scroll < context->scroll_most)

@@ -143,7 +143,7 @@ struct actions_context {
     int control_count, line_count, page_count;
     int scroll_most;          // lines the panel's text can scroll, 0 = all of it is visible
     int first_term;           // glossary index of the panel's first underlined word, -1 = none
-    enum panel_target target; // of the control in focus
+    enum panel_target target; // of the control in focus; without one, an open question's bar
     bool has_question;        // the step asks a question that is not answered yet
 };
 

@@ -81,7 +81,7 @@ static bool is_length(enum panel_target target) {
 // The share that a guess's knob sets; NULL: the target is no guess, or it is given already.
 static int *guess_ppm(struct stage_state *state, enum panel_target target) {
     struct guess *guess = &state->guess;
-    if (target == TARGET_SPLIT)
+    if (target == TARGET_SPLIT || target == TARGET_SPLIT_DONE)
         return guess->is_split_set ? NULL : &guess->split_ppm;
     if (!stage_is_guessing(state))
         return NULL;
@@ -171,7 +171,9 @@ void action_enter(struct stage_state *state, const struct actions_context *conte
     } else if (context->target == TARGET_COUNTING) {
         action_counting(state, context, 0);
     } else if (context->target == TARGET_SPLIT_DONE || context->target == TARGET_SPLIT) {
-        state->guess.is_split_set = true;
+        // The arrows step on from an answer; the button opens the question again.
+        state->guess.is_split_set = context->target == TARGET_SPLIT || !state->guess.is_split_set;
+        state->focus = -1;
     }
 }
 
@@ -182,8 +184,9 @@ void action_focus(struct stage_state *state, const struct actions_context *conte
         return;
     }
     bool is_guessing = stage_is_guessing(state);
+    int least = is_guessing || context->has_question ? 0 : -1;
     state->focus =
-        clamp_int(state->focus + direction, is_guessing ? 0 : -1, context->control_count - 1);
+        clamp_int(max_int(state->focus, least) + direction, least, context->control_count - 1);
     if (is_guessing && state->focus < 2)
         state->guess.stage = state->focus == 0 ? GUESS_TTFT : GUESS_DECODE;
 }

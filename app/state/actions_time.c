@@ -60,6 +60,7 @@ void action_page(struct stage_state *state, const struct actions_context *contex
             state->page = page;
     } else if (stage_in_lesson(state, context) && context->has_question && direction > 0) {
         state->guess.is_split_set = true; // a clicker has no key for "answer"
+        state->focus = -1;
     } else {
         action_event(state, context, direction);
     }

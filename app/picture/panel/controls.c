@@ -99,6 +99,13 @@ static void put_guess_done(struct panel_control *out, const struct panel_seen *s
     put_button(out, seen, is_set ? "predict.again" : "predict.button");
 }
 
+// An open question has the arrow keys from the start.
+static bool is_focused(const struct panel_seen *seen, int control, enum panel_target target) {
+    bool is_asked = seen->stage->side == SIDE_NONE && !seen->stage->guess.is_split_set;
+    return control == seen->stage->focus ||
+           (seen->stage->focus < 0 && target == TARGET_SPLIT && is_asked);
+}
+
 void panel_put_controls(struct panel *out, const struct panel_seen *seen) {
     static void (*const put[])(struct panel_control *, const struct panel_seen *) = {
         [TARGET_PROMPT] = put_prompt,           [TARGET_ANSWER] = put_answer,
@@ -110,8 +117,9 @@ void panel_put_controls(struct panel *out, const struct panel_seen *seen) {
     out->control_count = targets_of(targets, seen);
     for (int i = 0; i < out->control_count; i++) {
         struct panel_control *control = &out->controls[i];
-        *control = (struct panel_control){
-            .target = (uint8_t)targets[i], .is_focused = i == seen->stage->focus, .mark_ppm = -1};
+        *control = (struct panel_control){.target = (uint8_t)targets[i],
+                                          .is_focused = is_focused(seen, i, targets[i]),
+                                          .mark_ppm = -1};
         put[targets[i]](control, seen);
     }
 }

@@ -328,12 +328,79 @@ static void every_question_is_in_sight(void **state) {
     demand(&tally, 2 * 3 * 4 * 2 * SIZE_COUNT);
 }
 
+// A key pressed on the frame drawn last.
+static struct stage_state press(struct stage_state stage, enum action action, const struct run *run,
+                                const struct meeting *meeting) {
+    struct actions_context context = {.run = run, .lesson = lesson};
+    frame_fill_context(&context, frame, &stage);
+    stage = actions_apply(stage, action, &context);
+    compose(run, &stage, playhead_at(&stage.playhead, 0), meeting, SIZES[0]);
+    return stage;
+}
+
+// The hint names left, right, Enter and PageDown; nothing else is needed, and no key but
+// those two answers.
+static void the_question_works_by_the_keys_that_it_names(void **state) {
+    static const enum action answers[] = {ACTION_ENTER, ACTION_PAGE_NEXT};
+    static const struct meeting meeting = {.can_measure = true};
+    (void)state;
+    lesson = lesson_in("en");
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
+    for (int i = 0; i < 2; i++) {
+        struct stage_state stage = stage_for(run, &meeting);
+        struct lesson_page shown = {0};
+        while (!(shown.shows & LESSON_SPLIT)) {
+            assert_true(lesson_move(lesson, &stage.place, 1, run));
+            lesson_page(&shown, lesson, stage.place, run, 0);
+        }
+        struct lesson_place asked = stage.place;
+        stage.playhead = playhead_seek(stage.playhead, 0, lesson_step_ns(lesson, asked, run));
+        compose(run, &stage, lesson_step_ns(lesson, asked, run), &meeting, SIZES[0]);
+        assert_true(frame->panel.controls[0].is_focused);
+        stage = press(stage, ACTION_EVENT_NEXT, run, &meeting);
+        stage = press(stage, ACTION_EVENT_NEXT, run, &meeting);
+        stage = press(stage, ACTION_EVENT_BACK, run, &meeting);
+        assert_int_equal(stage.guess.split_ppm, 510000);
+        static const enum action others[] = {ACTION_DOWN,      ACTION_EVENT_BACK, ACTION_UP,
+                                             ACTION_UP,        ACTION_EVENT_BACK, ACTION_CLOSE,
+                                             ACTION_EVENT_NEXT};
+        for (size_t k = 0; k < sizeof others / sizeof others[0]; k++)
+            stage = press(stage, others[k], run, &meeting);
+        assert_int_equal(stage.guess.split_ppm, 500000);
+        assert_false(stage.guess.is_split_set);
+        assert_memory_equal(&stage.place, &asked, sizeof asked);
+        stage = press(stage, answers[i], run, &meeting);
+        assert_true(stage.guess.is_split_set);
+        assert_memory_equal(&stage.place, &asked, sizeof asked);
+        stage = press(stage, ACTION_EVENT_NEXT, run, &meeting); // and the arrows step again
+        assert_int_equal(stage.place.step, asked.step + 1);
+        stage = press(stage, ACTION_EVENT_BACK, run, &meeting);
+        assert_false(stage.guess.is_split_set);
+    }
+    run_destroy(run);
+    lesson_destroy(lesson);
+    lesson = NULL;
+}
+
+static void an_answered_question_can_be_divided_again(void **state) {
+    (void)state;
+    struct actions_context context = {.target = TARGET_SPLIT_DONE, .control_count = 2};
+    struct stage_state stage = {.mode = MODE_LESSON, .focus = 1, .guess = guess_new()};
+    stage = actions_apply(stage, ACTION_ENTER, &context);
+    assert_true(stage.guess.is_split_set);
+    assert_int_equal(stage.focus, -1);
+    stage = actions_apply(stage, ACTION_ENTER, &context);
+    assert_false(stage.guess.is_split_set);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_page_of_module_7_is_in_sight),
         cmocka_unit_test(every_page_of_stage_0_is_in_sight),
         cmocka_unit_test(every_page_of_a_measured_run_is_in_sight),
         cmocka_unit_test(every_question_is_in_sight),
+        cmocka_unit_test(the_question_works_by_the_keys_that_it_names),
+        cmocka_unit_test(an_answered_question_can_be_divided_again),
     };
     return cmocka_run_group_tests(tests, open_bench, close_bench);
 }
