@@ -27,6 +27,13 @@ bool lesson_follows_run(const struct lesson *lesson, int chapter) {
     return chapter_at(lesson, chapter)->follows_run;
 }
 
+int lesson_simple_chapter(const struct lesson *lesson) {
+    int chapter = 0;
+    while (chapter + 1 < lesson->chapter_count && !lesson->chapters[chapter].is_simple)
+        chapter++;
+    return chapter;
+}
+
 int lesson_steps(const struct lesson *lesson, int chapter, const struct run *run) {
     const struct lesson_chapter *at = chapter_at(lesson, chapter);
     if (!at->follows_run)

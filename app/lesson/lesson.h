@@ -4,6 +4,8 @@
 // language's (compute/base/words.h); a lesson may say some of them in its own way.
 // load/load.h loads it; everything here is pure.
 //
+// On the last step of a chapter the place of "next" names the next chapter.
+//
 // A chapter either follows the run with one step for each event (the request and the end
 // of each pass; its texts are given by kind of event), or has steps of its own, each of
 // which rests at a place in the run.
@@ -46,6 +48,7 @@ enum {
     LESSON_PARTIES = 1 << 4,  // application and model
     LESSON_BARS = 1 << 5,     // wait and total
     LESSON_ANATOMY = 1 << 6,  // one step: weights read, cache read, entry written
+    LESSON_FLOORS = 1 << 7,   // what prefill and a decode step take at least on this device
 };
 
 struct lesson_block {
@@ -54,7 +57,8 @@ struct lesson_block {
 };
 
 struct lesson_page {
-    char title[80]; // "Step 5 of 9 · decode"
+    char chapter[80]; // "2 of 8 · Step by step"
+    char title[80];   // "Step 5 of 9 · decode"
     int block_count;
     struct lesson_block blocks[LESSON_BLOCKS];
     char summary[256];  // the state in one line, without marks
@@ -68,6 +72,8 @@ const char *lesson_chapter_title(const struct lesson *lesson, int chapter);
 // a run that still grows.
 int lesson_steps(const struct lesson *lesson, int chapter, const struct run *run);
 bool lesson_follows_run(const struct lesson *lesson, int chapter);
+// The chapter that says what the picture simplifies; none says so: the last one.
+int lesson_simple_chapter(const struct lesson *lesson);
 
 // The nearest place that exists. All functions below clamp the places they are given.
 struct lesson_place lesson_clamp(const struct lesson *lesson, struct lesson_place place,
@@ -109,6 +115,7 @@ struct lesson_facts {
     const struct run *run; // NULL: every value of a run is an em dash
     int64_t t_ns;
     const char *const *extra; // name, value, ..., NULL: take precedence; NULL = none
+    bool wraps;               // a text of several lines: no figure parts from its unit
 };
 // Writes a word or sentence of the panel with its {names} filled.
 void lesson_say(char *out, size_t bytes, const struct lesson *lesson, const char *key,

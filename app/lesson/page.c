@@ -34,6 +34,12 @@ static bool holds(enum lesson_when when, const struct run *run, unsigned moment)
         return moment & MOMENT_GOING;
     case WHEN_OPEN:
         return run->state == RUN_OPEN;
+    case WHEN_EACH:
+        return run->info.rule.token_ns > 0 && run->info.rule.pass_ns == 0;
+    case WHEN_ONE_PASS:
+        return run->info.rule.pass_ns > 0 && run->info.rule.token_ns == 0;
+    case WHEN_ONE_TOKEN:
+        return run->state == RUN_COMPLETE && run_answers_seen(run) == 1;
     case WHEN_LAST:
         return (moment & MOMENT_FINAL) && run->state == RUN_COMPLETE;
     case WHEN_FAILED:
@@ -87,6 +93,16 @@ static const struct lesson_step *step_at(const struct lesson *lesson, struct les
 
 // --- The page ---
 
+static void put_chapter(char *out, size_t bytes, const struct lesson *lesson, const char *key,
+                        int chapter) {
+    char number[16], count[16];
+    snprintf(number, sizeof number, "%d", chapter + 1);
+    snprintf(count, sizeof count, "%d", lesson->chapter_count);
+    const char *const extra[] = {
+        "number", number, "count", count, "title", lesson->chapters[chapter].title, NULL};
+    lesson_say(out, bytes, lesson, key, &(struct lesson_facts){.extra = extra});
+}
+
 static void put_title(struct lesson_page *out, const struct lesson *lesson,
                       struct lesson_place place, const struct lesson_text *title,
                       const struct lesson_facts *facts, unsigned moment) {
@@ -98,7 +114,7 @@ static void put_title(struct lesson_page *out, const struct lesson *lesson,
     snprintf(steps, sizeof steps, "%d", lesson_steps(lesson, place.chapter, run));
     const char *const extra[] = {"place", step, "places", steps, "title", text, NULL};
     lesson_say(out->title, sizeof out->title, lesson, is_open ? "title.step_open" : "title.step",
-               &(struct lesson_facts){run, facts->t_ns, extra});
+               &(struct lesson_facts){.run = run, .t_ns = facts->t_ns, .extra = extra});
 }
 
 static void put_blocks(struct lesson_page *out, const struct lesson *lesson,
@@ -106,13 +122,24 @@ static void put_blocks(struct lesson_page *out, const struct lesson *lesson,
                        unsigned moment) {
     static const char *const headings[LESSON_BLOCKS] = {"heading.what", "heading.why",
                                                         "heading.changes", "heading.next"};
-    out->block_count = LESSON_BLOCKS;
-    for (int i = 0; i < LESSON_BLOCKS; i++) {
+    // "next" may be left out.
+    out->block_count =
+        step->blocks[LESSON_BLOCKS - 1].count > 0 ? LESSON_BLOCKS : LESSON_BLOCKS - 1;
+    for (int i = 0; i < out->block_count; i++) {
         struct lesson_block *block = &out->blocks[i];
         snprintf(block->heading, sizeof block->heading, "%s", lesson_word(lesson, headings[i]));
         lesson_text_fill(block->text, sizeof block->text,
                          lesson_pick(&step->blocks[i], facts->run, moment), facts, lesson);
     }
+}
+
+// Names the chapter after this one where the step has said what comes next in its own.
+static void put_next_chapter(struct lesson_page *out, const struct lesson *lesson, int chapter) {
+    struct lesson_block *next = &out->blocks[LESSON_BLOCKS - 1];
+    out->block_count = LESSON_BLOCKS;
+    snprintf(next->heading, sizeof next->heading, "%s",
+             lesson_word(lesson, "heading.next_chapter"));
+    put_chapter(next->text, sizeof next->text, lesson, "title.next_chapter", chapter + 1);
 }
 
 static unsigned moment_of(const struct lesson_chapter *chapter, struct lesson_place place,
@@ -134,13 +161,20 @@ void lesson_page(struct lesson_page *out, const struct lesson *lesson, struct le
     unsigned moment = moment_of(chapter, place, run, t_ns);
     const struct lesson_facts facts = {.run = run, .t_ns = t_ns};
     memset(out, 0, sizeof *out);
+    put_chapter(out->chapter, sizeof out->chapter, lesson, "title.chapter", place.chapter);
     put_title(out, lesson, place, &step->title, &facts, moment);
-    put_blocks(out, lesson, step, &facts, moment);
+    const struct lesson_facts wrapping = {.run = run, .t_ns = t_ns, .wraps = true};
+    put_blocks(out, lesson, step, &wrapping, moment);
     lesson_text_fill(out->summary, sizeof out->summary, lesson_pick(&step->summary, run, moment),
                      &facts, NULL);
-    if (place.step + 1 == steps && !(chapter->follows_run && run->state == RUN_OPEN))
+    bool is_last = place.step + 1 == steps && !(chapter->follows_run && run->state == RUN_OPEN);
+    if (is_last)
         lesson_text_fill(out->takeaway, sizeof out->takeaway,
                          lesson_pick(&chapter->takeaway, run, moment), &facts, NULL);
+    bool has_failed = chapter->follows_run && run->state == RUN_FAILED;
+    if (is_last && !(moment & MOMENT_GOING) && !has_failed &&
+        place.chapter + 1 < lesson->chapter_count)
+        put_next_chapter(out, lesson, place.chapter);
     out->shows = chapter->shows | step->shows;
 }
 

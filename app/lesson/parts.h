@@ -6,22 +6,25 @@
 
 enum {
     LESSON_MAX_TERMS = 128,
-    LESSON_MAX_VARIANTS = 6,
+    LESSON_MAX_VARIANTS = 7,
     LESSON_MAX_WORDS = 160,
 };
 
 // The cases of a text: the first that holds is taken, WHEN_ELSE comes last.
 enum lesson_when {
-    WHEN_LESSON,   // lesson units
-    WHEN_MEASURED, // measured times
-    WHEN_MODELLED, // worked out from measured ones
-    WHEN_CHARGED,  // the first token is charged as a decode step
-    WHEN_ENGINE,   // the first token comes out of prefill
-    WHEN_BYTES,    // weight and cache bytes are known
-    WHEN_GOING,    // the step is under way, before its event
-    WHEN_OPEN,     // the run still grows
-    WHEN_LAST,     // at the end of a complete run
-    WHEN_FAILED,   // at the end of a run that ended early
+    WHEN_LESSON,    // lesson units
+    WHEN_MEASURED,  // measured times
+    WHEN_MODELLED,  // worked out from measured ones
+    WHEN_CHARGED,   // the first token is charged as a decode step
+    WHEN_ENGINE,    // the first token comes out of prefill
+    WHEN_BYTES,     // weight and cache bytes are known
+    WHEN_GOING,     // the step is under way, before its event
+    WHEN_OPEN,      // the run still grows
+    WHEN_EACH,      // lesson units whose rule charges every prompt token, and nothing else
+    WHEN_ONE_PASS,  // lesson units whose rule charges prefill as one pass of any length
+    WHEN_ONE_TOKEN, // a complete run with a single answer token
+    WHEN_LAST,      // at the end of a complete run
+    WHEN_FAILED,    // at the end of a run that ended early
     WHEN_ELSE,
     WHENS
 };
@@ -67,6 +70,7 @@ struct lesson_step {
 struct lesson_chapter {
     const char *title;
     bool follows_run; // steps[] is then indexed by enum lesson_kind
+    bool is_simple;   // says what the picture simplifies
     unsigned shows;
     int step_count;
     struct lesson_step steps[LESSON_MAX_STEPS];

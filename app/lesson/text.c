@@ -2,6 +2,7 @@
 #include "app/lesson/text.h"
 
 #include "app/lesson/values.h"
+#include "compute/base/figures.h"
 #include "compute/base/places.h"
 #include "compute/base/utf8.h"
 
@@ -19,8 +20,18 @@ struct filling {
     const struct lesson *glossary;
 };
 
-static bool value_of(char *out, size_t bytes, const char *name, const void *context) {
-    const struct lesson_facts *facts = ((const struct filling *)context)->facts;
+// A number and its unit stay on one line: a value that begins with a digit and is no longer
+// than a figure has its spaces held.
+static void hold(char *out, size_t bytes) {
+    enum { MOST_BYTES = 16 };
+    struct figure figure;
+    if (out[0] < '0' || out[0] > '9' || strlen(out) > MOST_BYTES)
+        return;
+    snprintf(figure.text, sizeof figure.text, "%s", out);
+    snprintf(out, bytes, "%s", figure_held(figure).text);
+}
+
+static bool own_value(char *out, size_t bytes, const char *name, const struct lesson_facts *facts) {
     for (const char *const *pair = facts->extra; pair && pair[0] && pair[1]; pair += 2) {
         if (strcmp(pair[0], name) == 0) {
             snprintf(out, bytes, "%s", pair[1]);
@@ -28,6 +39,15 @@ static bool value_of(char *out, size_t bytes, const char *name, const void *cont
         }
     }
     return facts->run && lesson_value(out, bytes, name, facts->run, facts->t_ns);
+}
+
+static bool value_of(char *out, size_t bytes, const char *name, const void *context) {
+    const struct filling *filling = context;
+    if (!own_value(out, bytes, name, filling->facts))
+        return false;
+    if (filling->facts->wraps)
+        hold(out, bytes);
+    return true;
 }
 
 static bool has_term(const char *name, const void *context) {

@@ -4,6 +4,7 @@
 
 #include "compute/base/num.h"
 #include "compute/base/utf8.h"
+#include "compute/base/words.h"
 #include "compute/run/moment.h"
 #include "compute/run/words.h"
 
@@ -61,6 +62,7 @@ struct numbers {
     int64_t entry_bytes, entry_numbers, cell_numbers;
     int64_t time, step_time, run_total, time_left, prefill, ttft, tpot, decode, step_average, total;
     int64_t decode_share, prefill_share;
+    int64_t whole_answer, recomputed, rule_token, rule_pass;
 };
 
 static void set_lengths(struct numbers *out, const struct now *now) {
@@ -75,6 +77,11 @@ static void set_lengths(struct numbers *out, const struct now *now) {
     out->number = now->yields >= 0 ? now->yields + 1 : -1;
     out->step = now->step;
     out->layers = info->layers;
+    bool is_whole = at->run->state == RUN_COMPLETE;
+    int64_t whole = is_whole ? run_answers_seen(at->run) : -1;
+    out->whole_answer = whole;
+    // The prompt, then each pass over all tokens so far: P + (P + 1) + ... + (P + N - 1).
+    out->recomputed = is_whole ? whole * info->prompt_tokens + whole * (whole - 1) / 2 : -1;
     out->cache_before = now->before;
     out->cache_now = at->cache_entries;
 }
@@ -96,6 +103,20 @@ static void set_bytes(struct numbers *out, const struct now *now) {
     out->entry_numbers = cell > 0 && info->layers > 0 ? cell * info->layers : -1;
 }
 
+// What is left of a time without its first part, so that all three add up as they are
+// written: with three digits, of which the whole's last one decides.
+static int64_t rest_of(int64_t whole_ns, int64_t part_ns) {
+    int64_t digit_ns = 1;
+    while (digit_ns <= whole_ns / 1000)
+        digit_ns *= 10;
+    int64_t rest_ns = whole_ns - part_ns;
+    if (rest_ns <= whole_ns / 10) // written with digits of its own
+        return rest_ns;
+    int64_t whole = (whole_ns + digit_ns / 2) / digit_ns,
+            part = (part_ns + digit_ns / 2) / digit_ns;
+    return (whole - part) * digit_ns;
+}
+
 static void set_times(struct numbers *out, const struct now *now) {
     const struct run_moment *at = &now->at;
     const struct run *run = at->run;
@@ -109,8 +130,12 @@ static void set_times(struct numbers *out, const struct now *now) {
     out->prefill = at->prefill_ns;
     out->ttft = at->ttft_ns;
     out->tpot = at->tpot_ns;
-    out->decode = at->prefill_done ? t_ns - at->prefill_ns : -1;
+    out->decode = at->prefill_done ? rest_of(t_ns, at->prefill_ns) : -1;
+    if (run_counts_units(&run->info)) // whole units add up as they are
+        out->decode = at->prefill_done ? t_ns - at->prefill_ns : -1;
     out->step_average = at->step_ns;
+    out->rule_token = run->info.rule.token_ns > 0 ? run->info.rule.token_ns : -1;
+    out->rule_pass = run->info.rule.pass_ns > 0 ? run->info.rule.pass_ns : -1;
     bool has_shares = at->prefill_done && t_ns > 0;
     out->decode_share = has_shares ? (int64_t)(100 * (double)out->decode / (double)t_ns + 0.5) : -1;
     out->prefill_share = has_shares ? 100 - out->decode_share : -1; // together always 100
@@ -224,6 +249,10 @@ static void put_prompt(char *out, size_t bytes, const struct now *now) {
 
 static void put_answer(char *out, size_t bytes, const struct now *now) {
     const struct run *run = now->at.run;
+    if (now->at.answers == 0) {
+        snprintf(out, bytes, "%s", word("answer.none"));
+        return;
+    }
     put_excerpt(out, bytes, run,
                 (struct excerpt){.first = run->info.prompt_tokens,
                                  .count = now->at.answers,
@@ -294,6 +323,10 @@ static const struct value {
     NUMBER(total, TIME),
     NUMBER(decode_share, PERCENT),
     NUMBER(prefill_share, PERCENT),
+    NUMBER(whole_answer, COUNT),
+    NUMBER(recomputed, COUNT),
+    NUMBER(rule_token, TIME),
+    NUMBER(rule_pass, TIME),
     {"prompt", TEXT, 0, put_prompt},
     {"answer", TEXT, 0, put_answer},
     {"device", TEXT, 0, put_device},

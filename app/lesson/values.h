@@ -2,8 +2,8 @@
 // of a lesson's texts. Pure. A value that is not known (yet) is an em dash, never 0.
 //
 // No value depends on what comes after the moment, so that a growing run says the same as
-// a finished one. The exceptions are `clock`, `run_total` and `time_left`, which are about
-// the whole run and known only once it is complete. A moment before the request counts as
+// a finished one. The exceptions are `clock`, `run_total`, `time_left`, `whole_answer` and
+// `recomputed`, which are about the whole run and known only once it is complete. A moment before the request counts as
 // the request, one after the end as the end.
 //
 // "This pass" is the current one of compute/run/moment.h: the pass under way, or the one
@@ -27,6 +27,9 @@
 //   times        time, clock ("97 / 247 units"), run_total, time_left, prefill,
 //                ttft, tpot, decode (so far), step_average, total (once complete),
 //                decode_share, prefill_share
+//   whole run    whole_answer (its tokens), recomputed (tokens that its passes would go
+//                through without a KV cache)
+//   rule         rule_token (for each prompt token), rule_pass (of prefill at any length)
 //   texts        prompt (its beginning), answer (so far, its end), device, model, unit
 bool lesson_value(char *out, size_t bytes, const char *name, const struct run *run, int64_t t_ns);
 

@@ -65,3 +65,9 @@ enum guess_nearness guess_nearness_of(int guessed_ppm, int true_ppm) {
         return GUESS_CLOSE;
     return apart_ppm <= 15 * POINT_PPM ? GUESS_NEAR : GUESS_FAR;
 }
+
+enum guess_nearness guess_nearness_of_time(int64_t guessed_ns, int64_t true_ns) {
+    double factor = (double)max_i64(guessed_ns, 1) / (double)max_i64(true_ns, 1);
+    factor = fmax(factor, 1 / factor);
+    return factor <= 1.2 ? GUESS_CLOSE : factor <= 1.5 ? GUESS_NEAR : GUESS_FAR;
+}

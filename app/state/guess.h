@@ -41,4 +41,7 @@ enum guess_verdict guess_verdict_of(const struct run *run);           // even if
 enum guess_nearness { GUESS_CLOSE, GUESS_NEAR, GUESS_FAR };
 enum guess_nearness guess_nearness_of(int guessed_ppm, int true_ppm);
 
+// How near a guessed time is: within a fifth, within a half, or further, up and down.
+enum guess_nearness guess_nearness_of_time(int64_t guessed_ns, int64_t true_ns);
+
 #endif

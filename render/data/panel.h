@@ -30,7 +30,7 @@ enum {
 // The two sides of the story: the application, and the model on its device.
 struct panel_party {
     char name[64];  // "Application"
-    char state[48]; // "waits for the first token"
+    char state[64]; // "waits for the first token"
     bool acts;      // working now: drawn with a strong outline
     bool is_well;   // false: drawn with a warning sign; the state says what is wrong
     uint8_t tone;   // enum view_tone
@@ -81,6 +81,7 @@ struct panel_line {
 };
 
 struct panel {
+    char chapter[80];   // above the title, quiet; "" = none
     char title[80];     // "Step 5 of 9 · decode"; drawn bold instead of in capitals
     uint8_t title_tone; // also of the panel's outline
     int party_count;

@@ -56,7 +56,8 @@ static void check_words(const struct lesson *lesson, const struct run *run) {
     static const char *const words[] = {"heading.what", "slider.tokens", "bar.wait", "why.rest"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         char text[160];
-        lesson_say(text, sizeof text, lesson, words[i], &(struct lesson_facts){run, 7000, NULL});
+        lesson_say(text, sizeof text, lesson, words[i],
+                   &(struct lesson_facts){run, 7000, NULL, false});
         check_text(text);
     }
 }

@@ -28,7 +28,7 @@ enum {
     MOST_WORD = 240,
 };
 
-enum { PATH_DEPTH = 8, KEY_BYTES = 24, LIST_BYTES = 128 };
+enum { PATH_DEPTH = 8, KEY_BYTES = 24, LIST_BYTES = 160 };
 
 struct reader {
     struct lesson *lesson;
@@ -164,10 +164,13 @@ static bool read_array(struct reader *reader, const json_t *json, const struct a
 // --- Texts ---
 
 static const char *const when_names[WHENS] = {
-    [WHEN_LESSON] = "lesson",   [WHEN_MEASURED] = "measured", [WHEN_MODELLED] = "modelled",
-    [WHEN_CHARGED] = "charged", [WHEN_ENGINE] = "engine",     [WHEN_BYTES] = "bytes",
-    [WHEN_GOING] = "going",     [WHEN_OPEN] = "open",         [WHEN_LAST] = "last",
-    [WHEN_FAILED] = "failed",   [WHEN_ELSE] = "else"};
+    [WHEN_LESSON] = "lesson",       [WHEN_MEASURED] = "measured",
+    [WHEN_MODELLED] = "modelled",   [WHEN_CHARGED] = "charged",
+    [WHEN_ENGINE] = "engine",       [WHEN_BYTES] = "bytes",
+    [WHEN_GOING] = "going",         [WHEN_OPEN] = "open",
+    [WHEN_EACH] = "each_token",     [WHEN_ONE_PASS] = "one_pass",
+    [WHEN_ONE_TOKEN] = "one_token", [WHEN_LAST] = "last",
+    [WHEN_FAILED] = "failed",       [WHEN_ELSE] = "else"};
 
 static bool read_string(struct reader *reader, const json_t *json,
                         const struct lesson_text_rule *rule, const char **out) {
@@ -305,9 +308,9 @@ static bool read_words(struct reader *reader, const json_t *root) {
 // --- Chapters ---
 
 static const char *const show_names[] = {"prompt",  "answer", "counting", "split",
-                                         "parties", "bars",   "anatomy"};
+                                         "parties", "bars",   "anatomy",  "floors"};
 enum { SHOWS = sizeof show_names / sizeof show_names[0] };
-_Static_assert(LESSON_ANATOMY == 1 << (SHOWS - 1), "names and bits in one order");
+_Static_assert(LESSON_FLOORS == 1 << (SHOWS - 1), "names and bits in one order");
 
 static bool read_show(struct reader *reader, const json_t *array, size_t index, void *out) {
     int show = read_choice(reader, json_array_get(array, index), show_names, SHOWS);
@@ -347,8 +350,10 @@ static bool read_step(struct reader *reader, const json_t *json, struct lesson_s
     if (!read_text(reader, json, "title", &title, &out->title) ||
         !read_shows(reader, json, &out->shows))
         return false;
+    // "next" may be left out: a chapter's last step names the next chapter instead.
     for (int i = 0; i < LESSON_BLOCKS; i++)
-        if (!read_text(reader, json, blocks[i], &block, &out->blocks[i]))
+        if ((i + 1 < LESSON_BLOCKS || json_object_get(json, blocks[i])) &&
+            !read_text(reader, json, blocks[i], &block, &out->blocks[i]))
             return false;
     return read_text(reader, json, "summary", &summary, &out->summary);
 }
@@ -393,15 +398,17 @@ static bool read_event_steps(struct reader *reader, const json_t *json,
     return leave(reader);
 }
 
-static bool read_follows(struct reader *reader, const json_t *json, bool *out) {
+// A member that is `only`, or left out.
+static bool read_only(struct reader *reader, const json_t *json, const char *key, const char *only,
+                      bool *out) {
     *out = false;
-    if (!json_object_get(json, "follows"))
+    if (!json_object_get(json, key))
         return true;
-    json_t *value = enter_member(reader, json, "follows");
+    json_t *value = enter_member(reader, json, key);
     const char *name = json_string_value(value);
-    *out = name && strcmp(name, "run") == 0;
+    *out = name && strcmp(name, only) == 0;
     if (!*out)
-        return fail(reader, "must be \"run\", or be left out");
+        return fail(reader, "must be \"%s\", or be left out", only);
     return leave(reader);
 }
 
@@ -413,9 +420,11 @@ static bool read_chapter(struct reader *reader, const json_t *array, size_t inde
     struct lesson_chapter *out = &lesson->chapters[index];
     struct lesson_text_rule takeaway = text_rule(reader, MOST_TAKEAWAY, false);
     if (!need_object(reader, json, "a chapter") ||
-        !refuse_unknown(reader, json, "a chapter", "title follows shows steps takeaway") ||
+        !refuse_unknown(reader, json, "a chapter", "title follows about shows steps takeaway") ||
         !read_plain(reader, json, "title", MOST_CHAPTER, &out->title) ||
-        !read_follows(reader, json, &out->follows_run) || !read_shows(reader, json, &out->shows))
+        !read_only(reader, json, "follows", "run", &out->follows_run) ||
+        !read_only(reader, json, "about", "simplifies", &out->is_simple) ||
+        !read_shows(reader, json, &out->shows))
         return false;
     lesson->chapter_count++;
     return (out->follows_run ? read_event_steps(reader, json, out)

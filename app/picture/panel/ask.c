@@ -24,10 +24,10 @@ static int split_truth_ppm(const struct panel_seen *seen) {
     return seen->stage->guess.is_split_set && decode_ppm >= 0 ? VIEW_PPM - decode_ppm : -1;
 }
 
-static const char *nearness_key(int guessed_ppm, int true_ppm) {
+static const char *nearness_key(enum guess_nearness nearness) {
     static const char *const keys[] = {
         [GUESS_CLOSE] = "reveal.close", [GUESS_NEAR] = "reveal.near", [GUESS_FAR] = "reveal.far"};
-    return keys[guess_nearness_of(guessed_ppm, true_ppm)];
+    return keys[nearness];
 }
 
 // The verdict with its reason, the figures, then the guess beside the truth. All of it is
@@ -44,7 +44,8 @@ static void put_reveal(struct panel_block *block, const struct panel_seen *seen,
                  run_time(&run->info, run_prefill_ns(run)).text, "decode",
                  run_time(&run->info, run_decode_ns(run)).text, "origin", panel_origin(seen).text,
                  NULL);
-    panel_append(block, seen, '\n', nearness_key(seen->stage->guess.split_ppm, prefill_ppm),
+    panel_append(block, seen, '\n',
+                 nearness_key(guess_nearness_of(seen->stage->guess.split_ppm, prefill_ppm)),
                  "guess", guess.decode.text, "truth", truth.decode.text, NULL);
 }
 
@@ -118,18 +119,15 @@ static void put_outcome(struct panel *out, const struct panel_seen *seen, const 
     panel_append(block, seen, ' ', nearness, "guess", guess.text, "truth", truth.text, NULL);
 }
 
-// The guesses beside what came. How near the first token's is, is judged on its knob: 5
-// points of three decades are a factor of 1.4, 15 points one of 2.8.
+// The guesses beside what came.
 static void put_outcomes(struct panel *out, const struct panel_seen *seen) {
     const struct run *run = seen->run;
-    int64_t ttft_ns = run_ttft_ns(run);
-    put_outcome(out, seen, "predict.ttft",
-                nearness_key(seen->stage->guess.ttft_ppm, guess_ttft_ppm_of(ttft_ns, run)),
-                run_time(&run->info, guess_ttft_ns(&seen->stage->guess, run)),
-                run_time(&run->info, ttft_ns));
+    int64_t ttft_ns = run_ttft_ns(run), guess_ns = guess_ttft_ns(&seen->stage->guess, run);
+    put_outcome(out, seen, "predict.ttft", nearness_key(guess_nearness_of_time(guess_ns, ttft_ns)),
+                run_time(&run->info, guess_ns), run_time(&run->info, ttft_ns));
     int decode_ppm = guess_true_decode_ppm(run);
     put_outcome(out, seen, "predict.decode",
-                nearness_key(seen->stage->guess.decode_ppm, decode_ppm),
+                nearness_key(guess_nearness_of(seen->stage->guess.decode_ppm, decode_ppm)),
                 panel_percent(seen->stage->guess.decode_ppm), panel_percent(decode_ppm));
 }
 

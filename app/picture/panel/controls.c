@@ -70,7 +70,8 @@ static void put_answer(struct panel_control *out, const struct panel_seen *seen)
     PANEL_SAY(out->label, seen, "slider.answer");
     put_length(out, seen, seen->stage->answer_tokens, seen->run->info.answer_limit,
                seen->at->longest_answer);
-    if (seen->stage->answer_tokens <= 0 && seen->run->info.origin != RUN_LESSON)
+    bool is_fixed = seen->run->info.forced_length || !seen->at->can_move;
+    if (seen->stage->answer_tokens <= 0 && seen->run->info.origin != RUN_LESSON && !is_fixed)
         PANEL_SAY(out->value, seen, "slider.to_end");
 }
 

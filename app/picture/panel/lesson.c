@@ -44,7 +44,13 @@ static void put_party(struct panel *out, const struct panel_seen *seen, const ch
     struct panel_party *party = &out->parties[out->party_count++];
     *party = (struct panel_party){.acts = acts, .is_well = is_well, .tone = TONE_INK};
     PANEL_SAY(party->name, seen, name_key);
-    PANEL_SAY(party->state, seen, state_key);
+    char says[sizeof party->state];
+    PANEL_SAY(says, seen, state_key);
+    PANEL_SAY(party->state, seen,
+              acts      ? "party.now"
+              : is_well ? "party.well"
+                        : "party.ill",
+              "state", says);
 }
 
 static void put_parties(struct panel *out, const struct panel_seen *seen) {
@@ -76,6 +82,8 @@ static void put_title(struct panel *out, const struct panel_seen *seen) {
         snprintf(panel_add_block(out, seen, NULL)->text, PANEL_TEXT_BYTES, "%s", title);
     else
         snprintf(out->title, sizeof out->title, "%s", title);
+    if (seen->stage->side == SIDE_NONE)
+        snprintf(out->chapter, sizeof out->chapter, "%s", seen->page.chapter);
 }
 
 // Once the question is answered, only its first block stays: what the run says takes the
@@ -144,6 +152,8 @@ void panel_put_lesson(struct panel *out, const struct panel_seen *seen) {
         panel_put_bars(out, seen);
     if (shows & LESSON_ANATOMY)
         panel_put_anatomy(out, seen);
+    if (shows & LESSON_FLOORS)
+        panel_put_both_floors(out, seen);
     if (seen->stage->side == SIDE_NONE)
         put_foot(out, seen);
 }

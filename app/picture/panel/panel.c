@@ -13,7 +13,7 @@ static struct lesson_place place_of(const struct panel_seen *seen) {
     const struct stage_state *stage = seen->stage;
     struct lesson_place place = stage->place;
     if (stage->side == SIDE_SIMPLE) {
-        place.chapter = lesson_chapters(seen->lesson) - 1;
+        place.chapter = lesson_simple_chapter(seen->lesson);
         place.step = max_int(stage->list_focus, 0);
     }
     place = lesson_clamp(seen->lesson, place, seen->run);
@@ -79,7 +79,7 @@ int panel_lines(const struct at_hand *at, enum side side) {
     case SIDE_GLOSSARY:
         return lesson_terms(at->lesson);
     case SIDE_SIMPLE:
-        return lesson_steps(at->lesson, lesson_chapters(at->lesson) - 1, at->run);
+        return lesson_steps(at->lesson, lesson_simple_chapter(at->lesson), at->run);
     default:
         return 0;
     }

@@ -31,6 +31,8 @@ void panel_put_predict(struct panel *out, const struct panel_seen *seen);
 // Parts of the lesson's step.
 void panel_put_bars(struct panel *out, const struct panel_seen *seen);
 void panel_put_anatomy(struct panel *out, const struct panel_seen *seen);
+// The least times of prefill and of a decode step, or why there are none.
+void panel_put_both_floors(struct panel *out, const struct panel_seen *seen);
 void panel_put_split(struct panel *out, const struct panel_seen *seen);
 
 void panel_put_controls(struct panel *out, const struct panel_seen *seen);

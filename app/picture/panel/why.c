@@ -125,6 +125,29 @@ static void put_cause(struct panel *out, const struct panel_seen *seen, const st
                  share_figure(work).text, NULL);
 }
 
+// --- Both phases side by side ---
+
+static void put_floor(struct panel_block *block, const struct panel_seen *seen, const char *key,
+                      const struct roofline_phase *phase, const struct device_rates *rates) {
+    const struct run_info *info = &seen->run->info;
+    int64_t read_ns = llround(phase->bytes / rates->read_bytes_s * 1e9);
+    int64_t matrix_ns = llround(phase->flop / rates->matrix_flop_s * 1e9);
+    panel_append(block, seen, '\n', key, "read", run_time(info, read_ns).text, "matrix",
+                 run_time(info, matrix_ns).text, NULL);
+}
+
+void panel_put_both_floors(struct panel *out, const struct panel_seen *seen) {
+    const struct roofline *roofline = roofline_of_device(seen);
+    bool is_lesson = seen->run->info.origin == RUN_LESSON;
+    struct panel_block *block = panel_add_block(out, seen, "floors.heading");
+    if (!roofline || is_lesson) {
+        panel_append(block, seen, ' ', is_lesson ? "floors.lesson" : "floors.unmeasured", NULL);
+        return;
+    }
+    put_floor(block, seen, "floors.prefill", &roofline->prefill, &roofline->rates);
+    put_floor(block, seen, "floors.decode", &roofline->decode, &roofline->rates);
+}
+
 void panel_put_why(struct panel *out, const struct panel_seen *seen) {
     bool is_lesson = seen->run->info.origin == RUN_LESSON;
     out->title_tone = (uint8_t)panel_tone(seen);

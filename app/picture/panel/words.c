@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-static void say(char *out, size_t bytes, const struct panel_seen *seen, const char *key,
+static void say(char *out, size_t bytes, const struct panel_seen *seen, bool wraps, const char *key,
                 va_list args) {
     enum { MAX_EXTRA = 8 }; // names and their texts
     const char *extra[MAX_EXTRA + 1];
@@ -15,14 +15,14 @@ static void say(char *out, size_t bytes, const struct panel_seen *seen, const ch
     while (count < MAX_EXTRA && (extra[count] = va_arg(args, const char *)))
         count++;
     extra[count] = NULL;
-    struct lesson_facts facts = {seen->run, seen->now.t_ns, extra};
+    struct lesson_facts facts = {seen->run, seen->now.t_ns, extra, wraps};
     lesson_say(out, bytes, seen->lesson, key, &facts);
 }
 
 void panel_say(char *out, size_t bytes, const struct panel_seen *seen, const char *key, ...) {
     va_list args;
     va_start(args, key);
-    say(out, bytes, seen, key, args);
+    say(out, bytes, seen, false, key, args);
     va_end(args);
 }
 
@@ -47,7 +47,7 @@ void panel_append(struct panel_block *block, const struct panel_seen *seen, char
         block->text[used++] = before;
     va_list args;
     va_start(args, key);
-    say(block->text + used, sizeof block->text - used, seen, key, args);
+    say(block->text + used, sizeof block->text - used, seen, true, key, args);
     va_end(args);
     if (!block->text[used])
         block->text[whole] = '\0';

@@ -46,6 +46,12 @@ static struct panel_words title_words(const struct panel_plan *plan) {
                                 paint_tone(plan->paint, plan->panel->title_tone), 0};
 }
 
+// The chapter stands above the title, in the same section.
+static struct panel_words chapter_words(const struct panel_plan *plan) {
+    return (struct panel_words){plan->panel->chapter, FACE_STRONG,
+                                paint_color(plan->paint, COLOR_QUIET), 0};
+}
+
 static struct panel_words foot_words(const struct panel_plan *plan) {
     return (struct panel_words){plan->panel->foot, FACE_WORDS, paint_color(plan->paint, COLOR_INK),
                                 0};
@@ -105,7 +111,8 @@ static void measure(const struct panel_plan *plan, int want[SECTION_COUNT],
                     int least[SECTION_COUNT]) {
     const struct panel *panel = plan->panel;
     int line = plan->type.line_px;
-    want[SECTION_TITLE] = words_height(plan, title_words(plan));
+    want[SECTION_TITLE] =
+        words_height(plan, chapter_words(plan)) + words_height(plan, title_words(plan));
     want[SECTION_PARTIES] = paint_panel_want_parties(plan);
     want[SECTION_BLOCKS] = want_blocks(plan);
     want[SECTION_BARS] = paint_panel_want_bars(plan);
@@ -244,9 +251,15 @@ static void place_blocks(struct panel_plan *plan, struct rect room) {
 
 static void place_sections(struct panel_plan *plan) {
     const struct rect *rooms = plan->sections;
-    struct panel_words title = title_words(plan), foot = foot_words(plan);
-    if (rooms[SECTION_TITLE].h > 0)
-        paint_panel_place(plan, &title, rooms[SECTION_TITLE]);
+    struct panel_words chapter = chapter_words(plan), title = title_words(plan);
+    struct panel_words foot = foot_words(plan);
+    if (rooms[SECTION_TITLE].h > 0) {
+        struct rect room = rooms[SECTION_TITLE];
+        int used = paint_panel_place(plan, &chapter, room);
+        room.y += used;
+        room.h -= used;
+        paint_panel_place(plan, &title, room);
+    }
     if (rooms[SECTION_PARTIES].h > 0)
         paint_panel_place_parties(plan, rooms[SECTION_PARTIES]);
     if (rooms[SECTION_BLOCKS].h > 0)

@@ -215,8 +215,8 @@ static void a_line_longer_than_its_buffer_is_cut(void **state) {
 static void assert_summary(const struct lesson *lesson, const struct run *run, int event) {
     struct lesson_page page;
     char expected[400];
-    assert_true(lesson_follows_run(lesson, 0));
-    lesson_page(&page, lesson, (struct lesson_place){0, event}, run, run_event_ns(run, event));
+    assert_true(lesson_follows_run(lesson, 1));
+    lesson_page(&page, lesson, (struct lesson_place){1, event}, run, run_event_ns(run, event));
     assert_true(page.summary[0] != '\0');
     char *block = text_of_block(lesson, run, event), *bare = text_of_block(NULL, run, event);
     snprintf(expected, sizeof expected, "\n   In short: %s\n   ", page.summary);

@@ -154,7 +154,7 @@ static void every_mistake_is_refused_with_the_path_to_it(void **state) {
         {"\"chapters\"", "[\"parties\"]", "[\"partys\"]",
          "chapters[0].shows[0]: must be one of prompt, answer"},
         {"\"chapters\"", "[\"parties\"]", "[]",
-         "chapters[0].shows: has 0 items, 1 to 7 fit: add one"},
+         "chapters[0].shows: has 0 items, 1 to 8 fit: add one"},
         {"\"chapters\"", "[\"parties\"]", "\"parties\"", "chapters[0].shows: must be a list"},
         {"\"chapters\"", "\"chunk\"", "\"chunky\"",
          "chapters[0].steps.chunky: no such field; a chapter that follows the run has request "

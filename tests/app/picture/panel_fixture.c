@@ -129,14 +129,26 @@ const char *said(const char *key, const struct run *run, int64_t t_ns, const cha
     static char texts[4][400];
     static unsigned turn;
     char *out = texts[turn++ % 4];
-    lesson_say(out, sizeof texts[0], lesson, key, &(struct lesson_facts){run, t_ns, extra});
+    lesson_say(out, sizeof texts[0], lesson, key, &(struct lesson_facts){run, t_ns, extra, false});
+    return out;
+}
+
+const char *plain_spaces(const char *text) {
+    static char out[PANEL_TEXT_BYTES];
+    size_t used = 0;
+    for (; *text; text++) {
+        bool is_held = (unsigned char)text[0] == 0xC2 && (unsigned char)text[1] == 0xA0;
+        out[used++] = is_held ? ' ' : *text;
+        text += is_held;
+    }
+    out[used] = '\0';
     return out;
 }
 
 const char *block_text(const struct panel *panel, const char *heading_key) {
     for (int i = 0; i < panel->block_count; i++)
         if (strcmp(panel->blocks[i].heading, lesson_word(lesson, heading_key)) == 0)
-            return panel->blocks[i].text;
+            return plain_spaces(panel->blocks[i].text);
     fail_msg("no block is headed by %s", heading_key);
     return "";
 }

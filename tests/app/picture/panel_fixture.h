@@ -38,6 +38,8 @@ void for_random_moments(void (*check)(const struct run *, int64_t, uint64_t *));
 const char *said(const char *key, const struct run *run, int64_t t_ns, const char *const *extra);
 // The text under a heading; the control that moves a target. Fail where there is none.
 const char *block_text(const struct panel *panel, const char *heading_key);
+// With plain spaces where no line may end. Valid until the next call of either.
+const char *plain_spaces(const char *text);
 int control_of(const struct panel *panel, enum panel_target target);
 
 #endif

@@ -16,10 +16,16 @@ enum { RUNS = 200 };
 
 // --- Parties, page, cache ---
 
+static void assert_party(int party, bool acts, const char *state) {
+    char text[80];
+    snprintf(text, sizeof text, "%s: %s", acts ? "now" : "healthy", state);
+    assert_string_equal(panel_a.parties[party].state, text);
+}
+
 static void nine_steps_say_who_acts(void **state) {
     (void)state;
     struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
-    struct lesson_place place = place_with(run, LESSON_PARTIES);
+    static const struct lesson_place place = {1, 0}; // the chapter that follows the run
     static const struct {
         int64_t units;
         bool model_acts;
@@ -43,10 +49,8 @@ static void nine_steps_say_who_acts(void **state) {
         assert_int_equal(panel_a.parties[0].acts, !rows[i].model_acts);
         assert_int_equal(panel_a.parties[1].acts, rows[i].model_acts);
         assert_true(panel_a.parties[0].is_well && panel_a.parties[1].is_well);
-        assert_string_equal(panel_a.parties[0].state,
-                            said(rows[i].application, run, source.at.t_ns, NULL));
-        assert_string_equal(panel_a.parties[1].state,
-                            said(rows[i].model, run, source.at.t_ns, NULL));
+        assert_party(0, !rows[i].model_acts, said(rows[i].application, run, source.at.t_ns, NULL));
+        assert_party(1, rows[i].model_acts, said(rows[i].model, run, source.at.t_ns, NULL));
         assert_int_equal(panel_a.title_tone, rows[i].tone);
     }
     run_destroy(run);
@@ -110,7 +114,8 @@ static void the_cache_line_says_what_one_entry_holds(void **state) {
     struct showing source = source_of(run, run_end_ns(run), SIDE_NONE);
     source.stage.place = place_with(run, LESSON_PARTIES);
     panel_fill(&panel_a, &source.at, &source.stage);
-    assert_true(has_text(&panel_a, "= 2 \xC3\x97 2 \xC3\x97 2 \xC3\x97 4 = 32 numbers, 64 B."));
+    assert_true(has_text(&panel_a, "= 2 \xC3\x97 2 \xC3\x97 2 \xC3\x97 4 = 32 numbers, 64\xC2\xA0"
+                                   "B."));
     run_destroy(run);
     run = lesson_run("module-7", RUN_CHARGED, 0, 0);
     source = source_of(run, 97 * INT64_C(1000000), SIDE_NONE);
@@ -119,10 +124,11 @@ static void the_cache_line_says_what_one_entry_holds(void **state) {
     run_destroy(run);
 }
 
-static void what_this_simplifies_is_the_last_chapter_from_anywhere(void **state) {
+static void what_this_simplifies_is_its_chapter_from_anywhere(void **state) {
     (void)state;
     struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
-    int last = lesson_chapters(lesson) - 1;
+    int last = lesson_simple_chapter(lesson);
+    assert_string_equal(lesson_chapter_title(lesson, last), "What this simplifies");
     struct showing source = source_of(run, 50, SIDE_SIMPLE);
     int steps = panel_lines(&source.at, source.stage.side);
     assert_int_equal(steps, lesson_steps(lesson, last, run));
@@ -306,7 +312,7 @@ int main(void) {
         cmocka_unit_test(a_run_that_ended_early_leaves_its_model_unwell),
         cmocka_unit_test(the_panel_shows_the_lessons_page_of_the_moment),
         cmocka_unit_test(the_cache_line_says_what_one_entry_holds),
-        cmocka_unit_test(what_this_simplifies_is_the_last_chapter_from_anywhere),
+        cmocka_unit_test(what_this_simplifies_is_its_chapter_from_anywhere),
         cmocka_unit_test(wait_and_total_stand_on_one_scale),
         cmocka_unit_test(a_slider_move_shows_its_change_in_percent_and_where_it_was),
         cmocka_unit_test(units_and_time_are_never_compared),

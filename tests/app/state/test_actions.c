@@ -420,6 +420,7 @@ static void a_step_under_way_is_finished_before_the_next_one(void **state) {
     struct run *run = random_run(7, &small);
     struct actions_context context = with_lesson(run, lesson);
     struct stage_state stage = lesson_for(run, &context);
+    stage = actions_apply(stage, ACTION_CHAPTER_NEXT, &context); // to the run's events
     int64_t first_ns = run_event_ns(run, 1);
     assert_true(first_ns > 2);
     stage = actions_seek(stage, first_ns / 2, &context);
@@ -625,6 +626,7 @@ static void a_clicker_reads_a_long_text_to_its_end_before_the_next_step(void **s
     struct run *run = random_run(8, &small);
     struct actions_context context = with_lesson(run, lesson);
     struct stage_state stage = lesson_for(run, &context);
+    stage = actions_apply(stage, ACTION_CHAPTER_NEXT, &context); // to the run's events
     context.scroll_most = 11;
     int64_t before_ns = moment(&stage);
     stage = actions_apply(stage, ACTION_PAGE_NEXT, &context);
