@@ -102,7 +102,7 @@ static void the_panel_shows_the_lessons_page_of_the_moment(void **state) {
 
 static bool has_text(const struct panel *panel, const char *part) {
     for (int i = 0; i < panel->block_count; i++)
-        if (strstr(panel->blocks[i].text, part))
+        if (strstr(plain_spaces(panel->blocks[i].text), part))
             return true;
     return false;
 }
@@ -114,11 +114,11 @@ static void the_cache_line_says_what_one_entry_holds(void **state) {
     struct showing source = source_of(run, run_end_ns(run), SIDE_NONE);
     source.stage.place = place_with(run, LESSON_PARTIES);
     panel_fill(&panel_a, &source.at, &source.stage);
-    assert_true(has_text(&panel_a, "= 2 \xC3\x97 2 \xC3\x97 2 \xC3\x97 4 = 32 numbers, 64\xC2\xA0"
-                                   "B."));
+    assert_true(has_text(&panel_a, "= 2 \xC3\x97 2 \xC3\x97 2 \xC3\x97 4 = 32 numbers, 64 B."));
     run_destroy(run);
     run = lesson_run("module-7", RUN_CHARGED, 0, 0);
     source = source_of(run, 97 * INT64_C(1000000), SIDE_NONE);
+    source.stage.place.chapter = 1; // the one that follows the run
     panel_fill(&panel_a, &source.at, &source.stage);
     assert_true(has_text(&panel_a, lesson_word(lesson, "cache.unknown")));
     run_destroy(run);
