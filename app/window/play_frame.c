@@ -135,9 +135,10 @@ void player_say_step(struct player *player, int64_t wall_ns) {
     struct lesson_place place = player->stage.place;
     bool is_lesson = player->stage.mode == MODE_LESSON && player->lesson &&
                      !lesson_follows_run(player->lesson, place.chapter);
-    bool is_same_place =
-        place.chapter == player->said_place.chapter && place.step == player->said_place.step;
-    if (run == player->said_run && event == player->said_event && (!is_lesson || is_same_place))
+    // Where the chapter follows the run the event is the step.
+    bool is_same_place = place.chapter == player->said_place.chapter &&
+                         (!is_lesson || place.step == player->said_place.step);
+    if (run == player->said_run && event == player->said_event && is_same_place)
         return;
     player->said_run = run;
     player->said_event = event;
