@@ -601,9 +601,59 @@ static void a_step_under_way_is_told_as_one(void **state) {
     }
 }
 
+static void the_last_step_of_a_chapter_names_the_next(void **state) {
+    (void)state;
+    for (int language = 0; language < LANGUAGES; language++) {
+        struct lesson *lesson = lesson_in(languages[language]);
+        struct run *run = lesson_run("stage-0", RUN_ENGINE, 0, 9);
+        for (int chapter = 0; chapter < CHAPTERS; chapter++) {
+            int last = lesson_steps(lesson, chapter, run) - 1;
+            struct lesson_page page = page_of(lesson, chapter, last, run);
+            expect_in(page.chapter, lesson_chapter_title(lesson, chapter));
+            if (chapter + 1 == CHAPTERS)
+                continue;
+            assert_string_equal(page.blocks[3].heading,
+                                lesson_word(lesson, "heading.next_chapter"));
+            expect_in(page.blocks[3].text, lesson_chapter_title(lesson, chapter + 1));
+        }
+        run_destroy(run);
+        lesson_destroy(lesson);
+    }
+}
+
+static void prefill_is_told_by_the_rule_of_its_clock(void **state) {
+    (void)state;
+    struct lesson *lesson = lesson_in("en");
+    struct run *each = lesson_run("module-7", RUN_CHARGED, 0, 0);
+    struct run *one = lesson_run("stage-0", RUN_CHARGED, 0, 0);
+    expect_in(page_of(lesson, 1, 1, each).blocks[0].text, "4 units for each of 18 prompt tokens");
+    expect_in(page_of(lesson, 1, 1, one).blocks[0].text, "one pass, at any prompt length");
+    expect_in(page_of(lesson, 4, 3, one).blocks[1].text, "the prompt moves neither bar");
+    // 18 + 19 + ... + 24
+    expect_in(page_of(lesson, 2, 2, each).blocks[1].text, "147 tokens");
+    run_destroy(each);
+    run_destroy(one);
+    lesson_destroy(lesson);
+}
+
+static void the_opening_says_how_small_the_model_is(void **state) {
+    static const char *const sizes[] = {"2.8 million", "2,8 Millionen"};
+    (void)state;
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
+    for (int language = 0; language < LANGUAGES; language++) {
+        struct lesson *lesson = lesson_in(languages[language]);
+        expect_in(page_of(lesson, 0, 1, run).blocks[1].text, sizes[language]);
+        lesson_destroy(lesson);
+    }
+    run_destroy(run);
+}
+
 int main(void) {
     setenv("TOKENDRIP_ASSETS", TOKENDRIP_SOURCE_DIR "/assets", 1);
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_last_step_of_a_chapter_names_the_next),
+        cmocka_unit_test(prefill_is_told_by_the_rule_of_its_clock),
+        cmocka_unit_test(the_opening_says_how_small_the_model_is),
         cmocka_unit_test(module_7_is_nine_steps_with_their_lines),
         cmocka_unit_test(a_step_under_way_is_told_as_one),
         cmocka_unit_test(what_changes_has_cache_clock_and_answer_in_every_language),

@@ -402,8 +402,29 @@ static void every_listed_name_is_there_and_no_other(void **state) {
     run_destroy(run);
 }
 
+// 1.254 + 2.349 = 3.603 would read 1.25 + 2.35 = 3.60, and 1.254 + 2.344 = 3.598 read
+// 1.25 + 2.34 = 3.60.
+static void prefill_and_decode_add_up_as_they_are_written(void **state) {
+    (void)state;
+    for (int64_t more_ns = 0; more_ns < 10000; more_ns += 500) {
+        struct run *run = plain_run(&(struct plain_run){
+            .info = {.origin = RUN_MEASURED, .layers = 2, .prompt_tokens = 3, .answer_limit = 2},
+            .prefill_ns = 1254000,
+            .step_ns = 2340000 + more_ns});
+        char prefill[BYTES], decode[BYTES], total[BYTES];
+        int64_t end_ns = run_end_ns(run);
+        assert_true(lesson_value(prefill, sizeof prefill, "prefill", run, end_ns));
+        assert_true(lesson_value(decode, sizeof decode, "decode", run, end_ns));
+        assert_true(lesson_value(total, sizeof total, "total", run, end_ns));
+        double off = strtod(prefill, NULL) + strtod(decode, NULL) - strtod(total, NULL);
+        assert_true(off < 0.001 && off > -0.001);
+        run_destroy(run);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prefill_and_decode_add_up_as_they_are_written),
         cmocka_unit_test(module_7_charged_has_its_figures_at_every_event),
         cmocka_unit_test(figures_come_when_they_are_known_and_not_before),
         cmocka_unit_test(engine_counting_has_token_1_at_the_end_of_prefill_and_a_step_less),

@@ -171,8 +171,19 @@ static void nearness_has_its_borders_at_five_and_fifteen_points(void **state) {
         assert_int_equal(guess_nearness_of(rows[i].guessed, rows[i].truth), rows[i].nearness);
 }
 
+static void a_guessed_time_is_judged_by_its_factor(void **state) {
+    (void)state;
+    assert_int_equal(guess_nearness_of_time(97, 97), GUESS_CLOSE);
+    assert_int_equal(guess_nearness_of_time(82, 97), GUESS_CLOSE);
+    assert_int_equal(guess_nearness_of_time(140, 97), GUESS_NEAR);
+    assert_int_equal(guess_nearness_of_time(48, 97), GUESS_FAR); // half
+    assert_int_equal(guess_nearness_of_time(194, 97), GUESS_FAR);
+    assert_int_equal(guess_nearness_of_time(0, 97), GUESS_FAR);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_guessed_time_is_judged_by_its_factor),
         cmocka_unit_test(a_new_guess_is_off_with_its_knobs_in_the_middle),
         cmocka_unit_test(the_knobs_way_is_three_decades_below_a_power_of_ten),
         cmocka_unit_test(what_the_way_shows_is_the_same_for_every_run_of_that_decade),
