@@ -205,7 +205,7 @@ static void print_origin(FILE *out, const struct run *run) {
         return;
     struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 1});
     scene_at(view, run, run_end_ns(run), &options);
-    fprintf(out, "%s\n", view->origin);
+    fprintf(out, "%s\n", view->origin[0]);
     if (view->note[0])
         fprintf(out, "%s\n", view->note);
     free(view);

@@ -409,6 +409,8 @@ bool runfile_load(struct run **out, struct runfile_extras *extras, const char *p
     if (!jsonin_read(&text, &bytes, path, RUNFILE_MAX_BYTES, why))
         return false;
     bool done = runfile_parse(out, extras, path, text, bytes, why);
+    if (done)
+        (*out)->info.is_loaded = true;
     // Files exist whose bounds were never held against every pass.
     if (done && extras)
         roofline_prove(&extras->roofline, *out);

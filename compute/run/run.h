@@ -75,6 +75,7 @@ struct run_info {
     bool cold;          // the first run of a process: caches and clocks not warm
     bool forced_length; // the end token was ignored to reach answer_limit
     bool recomputes;    // no KV cache: every step computes all tokens again
+    bool is_loaded;     // it came from a run file, not from this process; not kept there
     char device[16];    // "cpu", "cuda:0", "lesson"
     char device_name[96];
     char driver[64];

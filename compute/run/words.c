@@ -22,13 +22,12 @@ struct figure run_time(const struct run_info *info, int64_t ns) {
 
 struct run_device run_device(const struct run_info *info, bool with_threads) {
     struct run_device out;
-    if (strcmp(info->device, "cpu") != 0)
-        snprintf(out.text, sizeof out.text, "%s",
-                 info->device_name[0] ? info->device_name : info->device);
-    else if (with_threads && info->threads > 0)
-        WORDS_SAY(out.text, "device.threads", "device", "CPU", "count",
+    bool is_cpu = strcmp(info->device, "cpu") == 0;
+    const char *name = info->device_name[0] ? info->device_name : is_cpu ? "CPU" : info->device;
+    if (is_cpu && with_threads && info->threads > 0)
+        WORDS_SAY(out.text, "device.threads", "device", name, "count",
                   figure_count(info->threads, false).text);
     else
-        snprintf(out.text, sizeof out.text, "CPU");
+        snprintf(out.text, sizeof out.text, "%s", name);
     return out;
 }

@@ -17,8 +17,8 @@ struct run_device {
     char text[128];
 };
 
-// "CPU, 2 threads", or the card's name. Threads are left out where they are unknown or
-// not wanted. "" where nothing is known.
+// "AMD EPYC, 2 threads", or the card's name; "CPU" where the processor is not known.
+// Threads are left out where they are unknown or not wanted.
 struct run_device run_device(const struct run_info *info, bool with_threads);
 
 #endif

@@ -19,6 +19,8 @@ enum {
     VIEW_MAX_SPANS = 1024, // clock: neighbours of one kind are merged beyond that
     VIEW_MAX_READOUTS = 8,
     VIEW_TOKEN_BYTES = 28,
+    VIEW_ORIGINS = 5,
+    VIEW_ORIGIN_BYTES = 256,
 };
 
 // Where the story is: the four pills on top.
@@ -126,7 +128,9 @@ struct view {
     char headline[64]; // the stage in words, for Show: "Decode: one token per step"
     char caption[160]; // one line above the grid: drops fall below it
     uint8_t caption_tone;
-    char origin[128]; // "measured · CPU, 2 threads · bundled model"
+    // "measured · AMD EPYC, 2 threads · from a file · bundled model", and shorter forms: the
+    // first that fits is shown. All name the device and what was not measured.
+    char origin[VIEW_ORIGINS][VIEW_ORIGIN_BYTES];
     uint8_t origin_tone;
     char rate[64];  // "200× slower than measured"
     char note[128]; // what else must be said ("length forced"), or ""

@@ -372,10 +372,9 @@ static void place_top_wide(struct layout *l, const struct sizes *s, int y) {
         stamp_x = max_int(stamp_x, l->margin_px + title_w + s->column_gap);
         title_w = stamp_x - s->column_gap - l->margin_px;
     } else {
+        // Right behind the title: the stamp, whose words must never be cut, has the rest.
         int pills = 4 * s->pill_width + 3 * s->pill_gap;
-        int first = l->margin_px + title_w + s->column_gap;
-        int last = right - em(l->label_px, 200) - s->column_gap - pills;
-        int x = clamp_int((s->width - pills) / 2, first, last);
+        int x = l->margin_px + title_w + s->column_gap;
         place_pills(l, s, x, y, height);
         title_w = x - s->column_gap - l->margin_px;
         stamp_x = x + pills + s->column_gap;

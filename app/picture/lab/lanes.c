@@ -66,9 +66,10 @@ static void put_label(struct lab_lane *lane, const struct run *run, const char *
     if (info->origin != RUN_LESSON)
         lab_put(device.text, sizeof device.text, run_device(info, true).text);
     char label[4 * sizeof lane->label];
-    snprintf(label, sizeof label, "%s" SIGN_DOT "%s%s%s%s%s%s%s", name, lengths.text,
+    const char *file = info->is_loaded ? word("stamp.file") : "";
+    snprintf(label, sizeof label, "%s" SIGN_DOT "%s%s%s%s%s%s%s%s%s", name, lengths.text,
              origin[0] ? SIGN_DOT : "", origin, device.text[0] ? SIGN_DOT : "", device.text,
-             model[0] ? SIGN_DOT : "", model);
+             file[0] ? SIGN_DOT : "", file, model[0] ? SIGN_DOT : "", model);
     lab_put(lane->label, sizeof lane->label, label);
 }
 

@@ -104,6 +104,29 @@ static bool is_unmeasured(const struct scene_options *options) {
     return options->scale_ns <= 0;
 }
 
+// Of a device's name with three words or more, `words` of them without the maker's, which
+// comes first: "Intel Xeon Platinum 8481C" is "Xeon Platinum 8481C". Cuts it where it is.
+static const char *shorten(char *name, int words) {
+    char *from = strchr(name, ' '), *at = from;
+    if (!from || !strchr(from + 1, ' '))
+        return name;
+    for (; at && words > 0; words--)
+        at = strchr(at + 1, ' ');
+    if (at)
+        *at = '\0';
+    return from + 1;
+}
+
+// The parts that are not empty, with dots between them.
+static void join(char out[VIEW_ORIGIN_BYTES], const char *const *parts) {
+    size_t used = 0;
+    out[0] = '\0';
+    for (; *parts && used < VIEW_ORIGIN_BYTES; parts++)
+        if (**parts)
+            used += (size_t)snprintf(out + used, VIEW_ORIGIN_BYTES - used, "%s%s",
+                                     used ? SIGN_DOT : "", *parts);
+}
+
 static void put_origin(struct view *view, const struct run_moment *now,
                        const struct scene_options *options) {
     const struct run_info *info = &now->run->info;
@@ -113,16 +136,26 @@ static void put_origin(struct view *view, const struct run_moment *now,
                                                      : "stamp.measured";
     bool is_measured = info->origin == RUN_MEASURED && !is_unmeasured(options);
     view->origin_tone = is_measured ? TONE_READ : TONE_QUIET;
-    if (info->origin == RUN_LESSON) {
-        snprintf(view->origin, sizeof view->origin, "%s%s%s", word("stamp.lesson"),
-                 info->model[0] ? SIGN_DOT : "", info->model);
-        return;
-    }
+    bool is_lesson = info->origin == RUN_LESSON;
     bool is_bundled = strcmp(info->weights, "bundled") == 0;
-    bool is_synthetic = strcmp(info->weights, "synthetic") == 0;
-    snprintf(view->origin, sizeof view->origin, "%s" SIGN_DOT "%s" SIGN_DOT "%s%s%s", word(key),
-             run_device(info, true).text, is_bundled ? word("stamp.bundled") : info->model,
-             is_synthetic ? ", " : "", is_synthetic ? word("stamp.synthetic") : "");
+    const char *made_up = strcmp(info->weights, "synthetic") == 0 ? word("stamp.synthetic") : "";
+    const char *model = is_bundled ? word("stamp.bundled") : info->model;
+    const char *kind = word(is_lesson ? "stamp.lesson" : key);
+    const char *file = info->is_loaded ? word("stamp.file") : "";
+    struct run_device device = {""}, plain = {""}, three = {""}, two = {""};
+    if (!is_lesson) {
+        device = run_device(info, true);
+        plain = three = two = run_device(info, false);
+    }
+    const char *const forms[VIEW_ORIGINS][6] = {
+        {kind, device.text, file, model, made_up, NULL},
+        {kind, device.text, file, made_up, NULL},
+        {kind, plain.text, file, made_up, NULL},
+        {kind, shorten(three.text, 3), file, made_up, NULL},
+        {kind, shorten(two.text, 2), file, made_up, NULL},
+    };
+    for (int i = 0; i < VIEW_ORIGINS; i++)
+        join(view->origin[i], forms[i]);
 }
 
 static void put_rate(struct view *view, const struct run_moment *now,

@@ -34,6 +34,16 @@ static void paint_pills(struct cmdlist *out, const struct paint *paint) {
     }
 }
 
+// The first form of the origin that fits at the smallest size, else the last.
+static const char *origin_that_fits(const struct paint *paint, int room_px) {
+    const struct view *view = paint->view;
+    for (int i = 0; i + 1 < VIEW_ORIGINS; i++)
+        if (text_width_px(paint->text, FACE_WORDS, paint->layout->floor_px, view->origin[i]) <=
+            room_px)
+            return view->origin[i];
+    return view->origin[VIEW_ORIGINS - 1];
+}
+
 static void paint_stamp(struct cmdlist *out, const struct paint *paint) {
     const struct layout *layout = paint->layout;
     // In a narrow Show the origin is left, under the headline.
@@ -41,7 +51,7 @@ static void paint_stamp(struct cmdlist *out, const struct paint *paint) {
     paint_put(out, paint,
               (struct paint_label){layout->origin, is_left ? ALIGN_LEFT : ALIGN_RIGHT, FACE_WORDS,
                                    layout->label_px, paint_tone(paint, paint->view->origin_tone)},
-              paint->view->origin);
+              origin_that_fits(paint, layout->origin.w));
     paint_put(out, paint,
               (struct paint_label){layout->rate, ALIGN_RIGHT, FACE_STRONG, layout->matter_px,
                                    paint_color(paint, COLOR_INK)},

@@ -208,7 +208,7 @@ static void a_measured_run_has_bytes_and_a_device(void **state) {
     (void)state;
     struct run *run = measured();
     int64_t end_ns = run_end_ns(run);
-    expect(run, end_ns, "device", "CPU");
+    expect(run, end_ns, "device", "Some Processor");
     expect(run, end_ns, "model", "support-4m");
     expect(run, end_ns, "entry_formula", "2 \xC3\x97 4 \xC3\x97 2 \xC3\x97 32");
     expect(run, end_ns, "entry_numbers", "512");

@@ -485,7 +485,7 @@ static void a_prompt_that_waits_claims_no_measurement(void **state) {
     struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 1000000});
     options.is_measuring = true;
     scene_at(&view_a, run, 0, &options);
-    assert_non_null(strstr(view_a.origin, "not measured yet"));
+    assert_non_null(strstr(view_a.origin[0], "not measured yet"));
     assert_string_equal(view_a.rate, "");
     assert_string_equal(view_a.scale_label, "");
     assert_string_equal(view_a.note, "measuring");
@@ -532,6 +532,44 @@ static const char *value_of(const char *label) {
     return "";
 }
 
+// Each form names the device and says what was not measured; only the model may go.
+static void the_stamp_of_a_loaded_run_names_its_device_and_the_file(void **state) {
+    (void)state;
+    static const struct random_run_limits limits = {
+        .max_prompt = 9, .max_answers = 4, .max_layers = 3};
+    static const char *const forms[VIEW_ORIGINS] = {
+        "measured · AMD EPYC, 2 threads · from a file · stories-110m · synthetic weights",
+        "measured · AMD EPYC, 2 threads · from a file · synthetic weights",
+        "measured · AMD EPYC · from a file · synthetic weights",
+        "measured · AMD EPYC · from a file · synthetic weights",
+        "measured · AMD EPYC · from a file · synthetic weights",
+    };
+    struct run *run = random_run(3, &limits);
+    run->info.origin = RUN_MEASURED;
+    run->info.cold = false;
+    run->info.is_loaded = true;
+    run->info.threads = 2;
+    strcpy(run->info.device, "cpu");
+    strcpy(run->info.device_name, "AMD EPYC");
+    strcpy(run->info.model, "stories-110m");
+    strcpy(run->info.weights, "synthetic");
+    struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 100});
+    scene_at(&view_a, run, run_end_ns(run), &options);
+    for (int i = 0; i < VIEW_ORIGINS; i++)
+        assert_string_equal(view_a.origin[i], forms[i]);
+    strcpy(run->info.device_name, "Intel Xeon Platinum 8481C");
+    scene_at(&view_a, run, run_end_ns(run), &options);
+    assert_non_null(strstr(view_a.origin[2], "· Intel Xeon Platinum 8481C ·"));
+    assert_non_null(strstr(view_a.origin[3], "· Xeon Platinum 8481C ·"));
+    assert_non_null(strstr(view_a.origin[4], "· Xeon Platinum ·"));
+    strcpy(run->info.device_name, "AMD EPYC");
+    run->info.is_loaded = false;
+    strcpy(run->info.weights, "bundled");
+    scene_at(&view_a, run, run_end_ns(run), &options);
+    assert_string_equal(view_a.origin[0], "measured · AMD EPYC, 2 threads · bundled model");
+    run_destroy(run);
+}
+
 // What is on the screen after every event of a schedule, settled.
 static void check_schedule(const char *name, enum run_counting counting, int event,
                            const char *const values[6]) {
@@ -544,7 +582,7 @@ static void check_schedule(const char *name, enum run_counting counting, int eve
     scene_at(&view_a, run, t_ns, &options);
     for (int i = 0; i < 6; i++)
         assert_string_equal(value_of(labels[i]), values[i]);
-    assert_non_null(strstr(view_a.origin, "not measured"));
+    assert_non_null(strstr(view_a.origin[0], "not measured"));
     run_destroy(run);
 }
 
@@ -624,6 +662,7 @@ int main(void) {
         cmocka_unit_test(a_prompt_that_waits_claims_no_measurement),
         cmocka_unit_test(rows_stop_lighting_when_a_pass_is_too_quick_for_the_eye),
         cmocka_unit_test(the_schedules_show_their_exact_figures),
+        cmocka_unit_test(the_stamp_of_a_loaded_run_names_its_device_and_the_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,11 +39,13 @@ static void the_beginning_is_zero_in_the_runs_own_words(void **state) {
 static void a_device_is_a_processor_with_threads_or_a_cards_name(void **state) {
     (void)state;
     struct run_info info = {.device = "cpu", .device_name = "AMD EPYC", .threads = 2};
-    assert_string_equal(run_device(&info, true).text, "CPU, 2 threads");
-    assert_string_equal(run_device(&info, false).text, "CPU");
+    assert_string_equal(run_device(&info, true).text, "AMD EPYC, 2 threads");
+    assert_string_equal(run_device(&info, false).text, "AMD EPYC");
     info.threads = 1;
-    assert_string_equal(run_device(&info, true).text, "CPU, 1 thread");
+    assert_string_equal(run_device(&info, true).text, "AMD EPYC, 1 thread");
     info.threads = 0;
+    assert_string_equal(run_device(&info, true).text, "AMD EPYC");
+    info.device_name[0] = '\0';
     assert_string_equal(run_device(&info, true).text, "CPU");
     info = (struct run_info){.device = "cuda:0", .threads = 2};
     assert_string_equal(run_device(&info, true).text, "cuda:0");

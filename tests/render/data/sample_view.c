@@ -208,7 +208,7 @@ static void put_words(struct view *view, const struct sample *sample) {
                                             "Decode: one token per step", "The answer is complete"};
     snprintf(view->title, sizeof view->title, "Two stages of an answer");
     snprintf(view->headline, sizeof view->headline, "%s", HEADLINES[view->stage]);
-    snprintf(view->origin, sizeof view->origin,
+    snprintf(view->origin[0], sizeof view->origin[0],
              "measured \xC2\xB7 CPU, 2 threads \xC2\xB7 bundled model");
     view->origin_tone = TONE_READ;
     snprintf(view->rate, sizeof view->rate, "200\xC3\x97 slower than measured");

@@ -73,7 +73,7 @@ static void disturb_words(void) {
         snprintf(view.note, sizeof view.note,
                  "answer length forced: the end token was passed over");
     if (random_between(0, 2) == 0)
-        snprintf(view.origin, sizeof view.origin,
+        snprintf(view.origin[0], sizeof view.origin[0],
                  "modelled from a measured run \xC2\xB7 NVIDIA H200 \xC2\xB7 a-model-with-a-long-"
                  "name-8b, synthetic weights");
     if (random_between(0, 3) == 0)
@@ -370,7 +370,7 @@ static void the_default_prompt_and_answer_are_never_cut(void **state) {
             for (int t = 18; t < view.token_count; t++)
                 assert_true(is_shown(&list, view.tokens[t].text, layout.answer));
             assert_true(is_shown(&list, view.rate, layout.rate));
-            assert_true(is_shown(&list, view.origin, layout.origin));
+            assert_true(is_shown(&list, view.origin[0], layout.origin));
         }
     }
 }
@@ -391,11 +391,22 @@ static void stamps_and_captions_of_the_program_fit_at_4_to_3(void **state) {
             cmdlist_clear(&list);
             paint_scene(&list, &paint);
             assert_true(is_shown(&list, CAPTIONS[i], layout.caption));
-            snprintf(view.origin, sizeof view.origin,
-                     "measured \xC2\xB7 NVIDIA H200 \xC2\xB7 llama-3.2-1b, synthetic weights");
+            static const char *const forms[VIEW_ORIGINS] = {
+                "measured · Intel Xeon Platinum 8481C, 64 threads · from a file · "
+                "llama-3.2-1b · synthetic weights",
+                "measured · Intel Xeon Platinum 8481C, 64 threads · from a file · "
+                "synthetic weights",
+                "measured · Intel Xeon Platinum 8481C · from a file · synthetic weights",
+                "measured · Xeon Platinum 8481C · from a file · synthetic weights",
+                "gemessen · Xeon Platinum · aus Datei · synthetische Gewichte"};
+            for (int form = 0; form < VIEW_ORIGINS; form++)
+                snprintf(view.origin[form], sizeof view.origin[form], "%s", forms[form]);
             cmdlist_clear(&list);
             paint_scene(&list, &paint);
-            assert_true(is_shown(&list, view.origin, layout.origin));
+            bool shown = false;
+            for (int form = 0; form < VIEW_ORIGINS; form++)
+                shown = shown || is_shown(&list, view.origin[form], layout.origin);
+            assert_true(shown);
         }
     }
 }
