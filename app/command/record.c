@@ -161,12 +161,22 @@ static bool has_own_steps(const struct recording *recording) {
     return lesson && !lesson_follows_run(lesson, recording->stage.place.chapter);
 }
 
-static bool check_chapter(const struct recording *recording, struct why *why) {
+// Without --chapter it is the first that follows the run: a film plays the run, and pages
+// before it would stand still.
+static bool find_chapter(struct recording *recording, const struct options *options,
+                         struct why *why) {
     const struct lesson *lesson = recording->footage.lesson;
+    int *chapter = &recording->stage.place.chapter;
     if (!lesson)
         return true;
     int chapters = lesson_chapters(lesson);
-    return recording->stage.place.chapter < chapters ||
+    for (int i = 0; options->chapter == 0 && i < chapters; i++) {
+        if (lesson_follows_run(lesson, i)) {
+            *chapter = i;
+            break;
+        }
+    }
+    return *chapter < chapters ||
            why_set(why, "the lesson has %d chapters: take --chapter 1 to %d.", chapters, chapters);
 }
 
@@ -192,7 +202,8 @@ static bool open_all(struct recording *recording, const struct options *options,
               surface_create(&recording->surface, plan->width_px, plan->height_px, recording->text,
                              why) &&
               sink_open(&recording->sink, options->operand, &sink, why) &&
-              footage_open(&recording->footage, options, why) && check_chapter(recording, why) &&
+              footage_open(&recording->footage, options, why) &&
+              find_chapter(recording, options, why) &&
               record_plan_moments(plan, options, recording->footage.run, why);
     if (ok && has_own_steps(recording) && plan->kind == RECORD_STILLS) {
         plan->first_event = 0;

@@ -202,6 +202,18 @@ class Stills(program.Case):
         self.assertEqual(len(os.listdir(self.path("stills"))), len(blocks))
         self.assertEqual(len(blocks), 5)
 
+    def test_a_lesson_is_recorded_in_the_chapter_that_follows_the_run(self):
+        self.succeed("record", "plain/", *LESSON, "--mode", "lesson", "--size", "640x480")
+        self.succeed("record", "second/", *LESSON, "--mode", "lesson", "--chapter", "2",
+                     "--size", "640x480")
+        names = sorted(os.listdir(self.path("plain")))
+        self.assertEqual(len(names), 9)
+        self.assertEqual(names, sorted(os.listdir(self.path("second"))))
+        for name in names:
+            with open(self.path("plain/" + name), "rb") as one, \
+                    open(self.path("second/" + name), "rb") as other:
+                self.assertEqual(one.read(), other.read())
+
     def test_a_png_is_one_still(self):
         out = self.succeed("record", "end.png", *LESSON, "--size", "641x481")
         self.assertEqual(out, b"saved end.png: 1 still, 641x481\n")
