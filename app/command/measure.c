@@ -45,11 +45,11 @@ static void print_head(FILE *out, const struct measure_result *result) {
     fprintf(out, "%s: %s", info->device, info->device_name);
     if (info->threads > 0)
         fprintf(out, ", %s", figure_counted(info->threads, false, "thread").text);
-    fprintf(out, "\n%d prompt tokens, %s%s\n", info->prompt_tokens,
+    fprintf(out, "\n%s, %s%s\n", figure_counted(info->prompt_tokens, false, "prompt token").text,
             figure_counted(result->shown->answer_count, false, "answer token").text,
             info->forced_length ? " (length forced)" : "");
-    fprintf(out, "%d warm runs after %d warm-ups, %s\n\n", result->repeats, result->warmups,
-            info->date);
+    fprintf(out, "%s after %s, %s\n\n", figure_counted(result->repeats, false, "warm run").text,
+            figure_counted(result->warmups, false, "warm-up").text, info->date);
 }
 
 static void print_figure(FILE *out, const struct measure_result *result, int figure) {

@@ -453,6 +453,11 @@ static void the_table_says_what_ran_how_often_and_how_sure_it_is(void **state) {
     assert_non_null(strstr(table, "stages: INVALID"));
     assert_non_null(strstr(table, "prefill check: not made"));
     free(table);
+    all.result.shown->info.prompt_tokens = all.result.repeats = all.result.warmups = 1;
+    table = printed(measure_print_table, &all);
+    assert_non_null(strstr(table, "\n1 prompt token, "));
+    assert_non_null(strstr(table, "\n1 warm run after 1 warm-up, "));
+    free(table);
     measure_clear(&all.result);
 }
 
