@@ -73,7 +73,7 @@ int main(int argc, char **argv) {
     int code = EXIT_USAGE;
     if (options_parse(&options, argc, argv, &why)) {
         find_runs(&options);
-        bool is_ready = choose_language(&options, &why) && signals_start(&why);
+        bool is_ready = signals_start(&why) && choose_language(&options, &why);
         code = is_ready ? run_command(&options, &why) : EXIT_FAILED;
     }
     if (code == EXIT_FAILED && signals_stop_asked())

@@ -21,7 +21,7 @@
 
 // Chooses the language of the process by its code ("en"). The reason for an unknown one
 // lists the languages there are.
-// Thread: before any other thread is started and before anything below is called;
+// Thread: before any thread is started that uses words, and before anything below is called;
 // without it, the first call chooses "en".
 bool words_choose(const char *language, struct why *why);
 

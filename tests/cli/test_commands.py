@@ -389,7 +389,7 @@ class Measure(program.Case):
         text = self.succeed("measure", *args, "--text").decode()
         self.assertTrue(text.startswith("This is a script and not an answer."), text)
         walk = self.succeed("describe", *args, "--answer-tokens", "2").decode()
-        self.assertIn("stories-110m, synthetic weights", walk.split("\n")[0])
+        self.assertIn("stories-110m · synthetic weights", walk.split("\n")[0])
 
     def test_what_cannot_run_fails_with_one_line_and_leaves_no_file(self):
         cases = [
