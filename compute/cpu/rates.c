@@ -27,7 +27,12 @@ enum {
 
 static const int64_t READ_NS = INT64_C(200000000); // of each buffer
 static const int64_t MATRIX_NS = INT64_C(250000000);
+#if defined(__SANITIZE_THREAD__)
+// Every access is checked, so reading a gigabyte would take minutes.
+static const size_t LEAST_BYTES = (size_t)8 << 20, MOST_BYTES = (size_t)8 << 20;
+#else
 static const size_t LEAST_BYTES = (size_t)128 << 20, MOST_BYTES = (size_t)1 << 30;
+#endif
 
 // The largest cache of the first processor, from the system's files: on some machines the
 // C library multiplies it by the processors of a package.
