@@ -13,6 +13,14 @@ struct device_rates {
                           // faster than memory is: it fits a cache
 };
 
+// The least time that reading or computing so much takes.
+static inline double rates_read_ns(const struct device_rates *rates, double bytes) {
+    return bytes / rates->read_bytes_s * 1e9;
+}
+static inline double rates_matrix_ns(const struct device_rates *rates, double flop) {
+    return flop / rates->matrix_flop_s * 1e9;
+}
+
 // A device that did so much in so long reaches at least these rates: raises those that are
 // lower. A time that is not positive proves nothing.
 void rates_prove(struct device_rates *rates, double bytes, double flop, int64_t took_ns);

@@ -26,54 +26,40 @@ double roofline_step_bytes(const struct run *run) {
 
 static void finish(struct roofline_phase *phase, const struct device_rates *rates,
                    int64_t measured_ns) {
-    double read_ns = phase->bytes / rates->read_bytes_s * 1e9;
-    double matrix_ns = phase->flop / rates->matrix_flop_s * 1e9;
+    double read_ns = rates_read_ns(rates, phase->bytes);
+    double matrix_ns = rates_matrix_ns(rates, phase->flop);
     phase->is_read = read_ns >= matrix_ns;
     // Rounded down: a bound of 12.6 ns is not above a step of 12.
     phase->bound_ns = (int64_t)(phase->is_read ? read_ns : matrix_ns);
     phase->share = measured_ns > 0 ? (double)phase->bound_ns / (double)measured_ns : -1;
 }
 
-void rates_prove(struct device_rates *rates, double bytes, double flop, int64_t took_ns) {
-    if (took_ns <= 0)
-        return;
-    rates->read_bytes_s = fmax(rates->read_bytes_s, bytes / (double)took_ns * 1e9);
-    rates->matrix_flop_s = fmax(rates->matrix_flop_s, flop / (double)took_ns * 1e9);
-}
-
-void rates_keep_best(struct device_rates *best, const struct device_rates *seen) {
-    if (seen->read_bytes_s > best->read_bytes_s) {
-        best->read_bytes_s = seen->read_bytes_s;
-        best->is_cached = seen->is_cached;
-    }
-    best->matrix_flop_s = fmax(best->matrix_flop_s, seen->matrix_flop_s);
-}
-
-// Whoever shows the bound of one step uses the mean step's operations, so a step proves
-// these; its bytes are its own.
+// A pass of a measured run that beats a bound raises the rate. Whoever shows the bound of
+// one step uses the mean step's operations, so a step proves these; its bytes are its own.
 static void prove_passes(struct roofline *roofline, const struct run *run) {
     struct device_rates *rates = &roofline->rates;
     rates_prove(rates, roofline->prefill.bytes, roofline->prefill.flop, run_prefill_ns(run));
-    for (int i = 0; i < run->pass_count; i++) {
+    for (int i = 0; i < run_events(run) - 1; i++) { // whole passes
         const struct run_pass *pass = &run->passes[i];
-        int64_t end_ns = pass->phase == RUN_DECODE ? run_pass_end_ns(run, i) : -1;
         double bytes = (double)run->info.weight_bytes +
                        (double)run_cache_entry_bytes(run) * pass->first_column;
-        if (end_ns > 0)
-            rates_prove(rates, bytes, roofline->decode.flop, end_ns - pass->start_ns);
+        if (pass->phase == RUN_DECODE)
+            rates_prove(rates, bytes, roofline->decode.flop,
+                        run_pass_end_ns(run, i) - pass->start_ns);
     }
 }
 
-enum roofline_cause roofline_cause(double read_ns, double matrix_ns, double took_ns) {
-    double bound_ns = fmax(read_ns, matrix_ns);
-    if (!(bound_ns > 0) || (took_ns > 0 && bound_ns < took_ns / 2))
-        return ROOFLINE_UNKNOWN;
-    return read_ns >= matrix_ns ? ROOFLINE_READING : ROOFLINE_ARITHMETIC;
-}
-
-enum roofline_cause roofline_phase_cause(const struct roofline_phase *phase) {
-    double took = phase->share > 0 ? 1 / phase->share : 0; // in bounds
-    return roofline_cause(phase->is_read, !phase->is_read, took);
+// Works out both bounds, with what the run and the medians prove.
+static void settle(struct roofline *roofline, const struct run *run, int64_t prefill_ns,
+                   int64_t step_ns) {
+    struct roofline_phase *prefill = &roofline->prefill, *decode = &roofline->decode;
+    if (run->info.origin == RUN_MEASURED) {
+        rates_prove(&roofline->rates, prefill->bytes, prefill->flop, prefill_ns);
+        rates_prove(&roofline->rates, decode->bytes, decode->flop, step_ns);
+        prove_passes(roofline, run);
+    }
+    finish(prefill, &roofline->rates, prefill_ns);
+    finish(decode, &roofline->rates, step_ns);
 }
 
 static int64_t measured_ns(const struct roofline_phase *phase) {
@@ -81,15 +67,8 @@ static int64_t measured_ns(const struct roofline_phase *phase) {
 }
 
 void roofline_prove(struct roofline *roofline, const struct run *run) {
-    struct roofline_phase *prefill = &roofline->prefill, *decode = &roofline->decode;
-    int64_t prefill_ns = measured_ns(prefill), step_ns = measured_ns(decode);
-    if (!roofline->is_measured || run->info.origin != RUN_MEASURED)
-        return;
-    rates_prove(&roofline->rates, prefill->bytes, prefill->flop, prefill_ns);
-    rates_prove(&roofline->rates, decode->bytes, decode->flop, step_ns);
-    prove_passes(roofline, run);
-    finish(prefill, &roofline->rates, prefill_ns);
-    finish(decode, &roofline->rates, step_ns);
+    if (roofline->is_measured && run->info.origin == RUN_MEASURED)
+        settle(roofline, run, measured_ns(&roofline->prefill), measured_ns(&roofline->decode));
 }
 
 void roofline_of(struct roofline *out, const struct model_shape *shape, const struct run *run,
@@ -107,7 +86,17 @@ void roofline_of(struct roofline *out, const struct model_shape *shape, const st
                    .flop = 2 * layer_weights(shape) + 4 * width * mean_context(run) +
                            2 * head_weights(shape)},
     };
-    finish(&out->prefill, rates, prefill_ns);
-    finish(&out->decode, rates, step_ns);
-    roofline_prove(out, run);
+    settle(out, run, prefill_ns, step_ns);
+}
+
+enum roofline_cause roofline_cause(double read_ns, double matrix_ns, double took_ns) {
+    double bound_ns = fmax(read_ns, matrix_ns);
+    if (!(bound_ns > 0) || (took_ns > 0 && bound_ns < took_ns / 2))
+        return ROOFLINE_UNKNOWN;
+    return read_ns >= matrix_ns ? ROOFLINE_READING : ROOFLINE_ARITHMETIC;
+}
+
+enum roofline_cause roofline_phase_cause(const struct roofline_phase *phase) {
+    double took = phase->share > 0 ? 1 / phase->share : 0; // in bounds
+    return roofline_cause(phase->is_read, !phase->is_read, took);
 }

@@ -16,7 +16,7 @@ enum { FILE_MAX_BYTES = 1 << 20, CODE_BYTES = 16, SIGN_BYTES = 8, MOST_PAIRS = 1
 
 // One language's file. `json` owns the rest.
 struct language {
-    char code[CODE_BYTES], path[ASSETS_PATH_BYTES];
+    char path[ASSETS_PATH_BYTES];
     json_t *json;
     const json_t *words, *reasons, *lesson;
     const char *decimal, *thousands;
@@ -94,7 +94,6 @@ static bool load(struct language *out, const char *code, struct why *why) {
     char name[64], *text = NULL;
     size_t bytes = 0;
     snprintf(name, sizeof name, "languages/%.15s.json", code);
-    snprintf(out->code, sizeof out->code, "%.15s", code);
     if (!assets_find(out->path, name, why) ||
         !jsonin_read(&text, &bytes, out->path, FILE_MAX_BYTES, why))
         return false;
@@ -107,18 +106,21 @@ static bool load(struct language *out, const char *code, struct why *why) {
            read_texts(&out->reasons, out, "reasons", why) && read_numbers(out, why);
 }
 
+// For the gaps of another language, or where none was chosen.
 static void load_english(void) {
     struct why why = {""};
-    if (!load(&english, "en", &why)) {
+    if (!english.json && !load(&english, "en", &why)) {
         fprintf(stderr, "tokendrip: %s\n", why.text);
         json_decref(english.json);
-        english = (struct language){.code = "en"};
+        english = (struct language){.json = NULL};
     }
-    chosen = english;
+    if (!chosen.json)
+        chosen = english;
 }
 
 bool words_choose(const char *code, struct why *why) {
     char path[ASSETS_PATH_BYTES], name[64], languages[160];
+    bool is_english = strcmp(code, "en") == 0;
     struct language found = {.json = NULL};
     snprintf(name, sizeof name, "languages/%.15s.json", code);
     if (!is_code(code) || !assets_find(path, name, NULL)) {
@@ -127,11 +129,14 @@ bool words_choose(const char *code, struct why *why) {
             return why_set(why, "no language \"%.40s\": there are %s", code, languages);
         return assets_find(path, "languages/en.json", why);
     }
-    pthread_once(&once, load_english);
-    if (!load(&found, code, why)) {
+    if (is_english && english.json) {
+        found = english;
+    } else if (!load(&found, code, why)) {
         json_decref(found.json);
         return false;
     }
+    if (is_english)
+        english = found;
     if (chosen.json != english.json)
         json_decref(chosen.json);
     chosen = found;
@@ -144,10 +149,6 @@ bool words_choose(const char *code, struct why *why) {
 static const struct language *now(void) {
     pthread_once(&once, load_english);
     return &chosen;
-}
-
-const char *words_language(void) {
-    return now()->code;
 }
 
 const char *word(const char *key) {

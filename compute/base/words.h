@@ -25,9 +25,6 @@
 // without it, the first call chooses "en".
 bool words_choose(const char *language, struct why *why);
 
-// The code of the language chosen.
-const char *words_language(void);
-
 // The text of a key, its places as written; the key itself if there is none, so that a
 // mistake is seen. Valid until the process ends.
 const char *word(const char *key);

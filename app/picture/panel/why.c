@@ -52,8 +52,8 @@ static struct work work_of(const struct panel_seen *seen) {
     if (!roofline)
         return work;
     work.flop = work.is_prefill ? roofline->prefill.flop : roofline->decode.flop;
-    work.read_ns = work.bytes / roofline->rates.read_bytes_s * 1e9;
-    work.matrix_ns = work.flop / roofline->rates.matrix_flop_s * 1e9;
+    work.read_ns = rates_read_ns(&roofline->rates, work.bytes);
+    work.matrix_ns = rates_matrix_ns(&roofline->rates, work.flop);
     return work;
 }
 
@@ -130,8 +130,8 @@ static void put_cause(struct panel *out, const struct panel_seen *seen, const st
 static void put_floor(struct panel_block *block, const struct panel_seen *seen, const char *key,
                       const struct roofline_phase *phase, const struct device_rates *rates) {
     const struct run_info *info = &seen->run->info;
-    int64_t read_ns = llround(phase->bytes / rates->read_bytes_s * 1e9);
-    int64_t matrix_ns = llround(phase->flop / rates->matrix_flop_s * 1e9);
+    int64_t read_ns = llround(rates_read_ns(rates, phase->bytes));
+    int64_t matrix_ns = llround(rates_matrix_ns(rates, phase->flop));
     panel_append(block, seen, '\n', key, "read", run_time(info, read_ns).text, "matrix",
                  run_time(info, matrix_ns).text, NULL);
 }

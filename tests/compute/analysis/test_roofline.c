@@ -137,6 +137,11 @@ static void a_pass_that_beats_a_bound_raises_the_rate(void **state) {
                  fmax(roofline.decode.flop / 7e-6, roofline.prefill.flop / 30e-6), 1e-9);
     assert_true(roofline.prefill.bound_ns <= 30000 && roofline.decode.bound_ns <= 7100);
     assert_true(roofline.prefill.share <= 1 && roofline.decode.share <= 1);
+    // A pass that broke off shows nothing: its last mark is not its end.
+    run->mark_count--;
+    roofline_of(&roofline, &model->shape, run, &slow, 30000, 12000);
+    assert_close(roofline.rates.read_bytes_s, roofline.decode.bytes / 12000e-9, 1e-9);
+    run->mark_count++;
     // Rates that were better stay; a run that was not measured proves nothing.
     roofline_of(&roofline, &model->shape, run, &h200, 30000, 12000);
     assert_true(roofline.rates.read_bytes_s == h200.read_bytes_s);
