@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct curve {
-    struct sweep_point points[SWEEP_MAX_POINTS];
+    const struct sweep_point *points;
     int count;
     double head_slope, tail_slope; // ns a token, before the first and after the last
 };
@@ -31,41 +31,31 @@ static bool reaches_out(const struct sweep_point *points, int count, double leas
     return count > 0 && (least < points[0].tokens || most > points[count - 1].tokens);
 }
 
-static struct curve curve_of(const struct sweep_point *points, int count) {
-    struct curve curve = {.count = count};
-    if (count > 0)
-        memcpy(curve.points, points, (size_t)count * sizeof *points);
-    return curve;
-}
-
-// Valid for least .. most tokens; fits only if they leave the range of the points.
-static struct curve prefill_curve(const struct sweep *raw, double least, double most) {
-    struct sweep sweep;
+// Of a clean sweep. Valid for least .. most tokens; fits only if they leave the range of the
+// points.
+static struct curve prefill_curve(const struct sweep *sweep, double least, double most) {
+    int count = sweep->prefill_count;
+    struct curve curve = {.points = sweep->prefill, .count = count};
     struct sweep_prefill_fit fit;
-    sweep_clean(&sweep, raw);
-    int count = sweep.prefill_count;
-    struct curve curve = curve_of(sweep.prefill, count);
-    if (!reaches_out(sweep.prefill, count, least, most))
+    if (!reaches_out(sweep->prefill, count, least, most))
         return curve;
-    sweep_fit_prefill(&fit, &sweep);
-    bool is_to_the_end = fit.is_there && fit.longest_tokens == sweep.prefill[count - 1].tokens;
+    sweep_fit_prefill(&fit, sweep);
+    bool is_to_the_end = fit.is_there && fit.longest_tokens == sweep->prefill[count - 1].tokens;
     double slope = fit.has_slope ? fit.slope_ns : 0;
     curve.head_slope = fit.has_flat ? 0 : slope;
-    curve.tail_slope = is_to_the_end ? slope : last_slope(sweep.prefill, count);
+    curve.tail_slope = is_to_the_end ? slope : last_slope(sweep->prefill, count);
     return curve;
 }
 
-static struct curve step_curve(const struct sweep *raw, double least, double most) {
-    struct sweep sweep;
+static struct curve step_curve(const struct sweep *sweep, double least, double most) {
+    struct curve curve = {.points = sweep->step, .count = sweep->step_count};
     struct sweep_step_fit fit;
-    sweep_clean(&sweep, raw);
-    struct curve curve = curve_of(sweep.step, sweep.step_count);
-    if (!reaches_out(sweep.step, sweep.step_count, least, most))
+    if (!reaches_out(sweep->step, sweep->step_count, least, most))
         return curve;
-    sweep_fit_step(&fit, &sweep);
+    sweep_fit_step(&fit, sweep);
     curve.head_slope = curve.tail_slope = fit.is_there && fit.has_slope ? fit.slope_ns : 0;
     if (!fit.is_there)
-        curve.tail_slope = last_slope(sweep.step, sweep.step_count);
+        curve.tail_slope = last_slope(sweep->step, sweep->step_count);
     return curve;
 }
 
@@ -89,12 +79,16 @@ static int64_t rounded_ns(double ns) {
 }
 
 int64_t sweep_prefill_ns(const struct sweep *sweep, double prompt_tokens) {
-    struct curve curve = prefill_curve(sweep, prompt_tokens, prompt_tokens);
+    struct sweep clean;
+    sweep_clean(&clean, sweep);
+    struct curve curve = prefill_curve(&clean, prompt_tokens, prompt_tokens);
     return curve.count > 0 ? rounded_ns(chain_ns(&curve, prompt_tokens)) : -1;
 }
 
 int64_t sweep_step_ns(const struct sweep *sweep, double context_tokens) {
-    struct curve curve = step_curve(sweep, context_tokens, context_tokens);
+    struct sweep clean;
+    sweep_clean(&clean, sweep);
+    struct curve curve = step_curve(&clean, context_tokens, context_tokens);
     return curve.count > 0 ? rounded_ns(chain_ns(&curve, context_tokens)) : -1;
 }
 
@@ -127,8 +121,10 @@ int sweep_decode_ppm(const struct sweep *sweep, int prompt_tokens, int answer_to
     double end = (double)prompt_tokens + answer_tokens - 1;
     if (end > INT32_MAX)
         return -1;
-    struct curve prefill = prefill_curve(sweep, prompt_tokens, prompt_tokens);
-    struct curve step = step_curve(sweep, prompt_tokens, end);
+    struct sweep clean;
+    sweep_clean(&clean, sweep);
+    struct curve prefill = prefill_curve(&clean, prompt_tokens, prompt_tokens);
+    struct curve step = step_curve(&clean, prompt_tokens, end);
     double prefill_ns = chain_ns(&prefill, prompt_tokens);
     double decode_ns = answer_tokens > 1 ? steps_ns(&step, prompt_tokens, (int)end) : 0;
     double all_ns = prefill_ns + decode_ns;
@@ -189,8 +185,10 @@ static bool add_passes(struct run *run, const struct sweep *sweep, const struct 
                        struct why *why) {
     int prompt = run->info.prompt_tokens, answers = run->info.answer_limit;
     struct texts texts = texts_of(like, like->prompt_count, run_answers_seen(like));
-    struct curve prefill = prefill_curve(sweep, prompt, prompt);
-    struct curve step = step_curve(sweep, prompt, (double)prompt + answers);
+    struct sweep clean;
+    sweep_clean(&clean, sweep);
+    struct curve prefill = prefill_curve(&clean, prompt, prompt);
+    struct curve step = step_curve(&clean, prompt, (double)prompt + answers);
     struct run_pass pass = {.phase = RUN_PREFILL, .column_count = prompt};
     if (!add_pass(run, pass, &texts, chain_ns(&prefill, prompt), why))
         return false;

@@ -75,10 +75,6 @@ struct sweep_step_fit {
 void sweep_fit_prefill(struct sweep_prefill_fit *out, const struct sweep *sweep);
 void sweep_fit_step(struct sweep_step_fit *out, const struct sweep *sweep);
 
-// The fits' own times at a length; -1: no fit, or beyond the points that it goes through.
-double sweep_fitted_prefill_ns(const struct sweep *sweep, double prompt_tokens);
-double sweep_fitted_step_ns(const struct sweep *sweep, double context_tokens);
-
 // Modelled times: straight lines between neighbouring points, which is exact where time is
 // flat or linear; beyond the ends, on with the slope of the fit. -1: no points.
 int64_t sweep_prefill_ns(const struct sweep *sweep, double prompt_tokens);

@@ -1,6 +1,6 @@
 // See sweep.h, "Noise". Points are looked at from the long end, where time is largest and
 // noise weighs least; then each is held against the fit through all others.
-#include "compute/analysis/sweep.h"
+#include "compute/analysis/sweep_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,18 +13,13 @@ static const double out_times = 1.3;
 // How many usual spreads the samples' median may lie above their p10.
 static const double most_spreads = 4;
 
-static int compare_doubles(const void *left, const void *right) {
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 // (median - p10) over p10, as it is usual for these points: its median over them.
 static double usual_rise(const struct sweep_point *points, int count) {
     double rises[SWEEP_MAX_POINTS];
     for (int i = 0; i < count; i++)
         rises[i] =
             points[i].p10_ns > 0 ? (double)points[i].median_ns / (double)points[i].p10_ns - 1 : 0;
-    qsort(rises, (size_t)count, sizeof *rises, compare_doubles);
+    qsort(rises, (size_t)count, sizeof *rises, sweep_compare);
     return rises[(count - 1) / 2];
 }
 
@@ -93,19 +88,10 @@ static void take_out_outliers(struct sweep *sweep, bool is_step) {
     }
 }
 
-static bool is_ascending(const struct sweep_point *points, int count) {
-    if (count < 0 || count > SWEEP_MAX_POINTS)
-        return false;
-    for (int i = 1; i < count; i++)
-        if (points[i].tokens <= points[i - 1].tokens)
-            return false;
-    return true;
-}
-
 void sweep_clean(struct sweep *out, const struct sweep *sweep) {
     *out = *sweep;
-    if (sweep->is_clean || !is_ascending(sweep->prefill, sweep->prefill_count) ||
-        !is_ascending(sweep->step, sweep->step_count))
+    if (sweep->is_clean || !sweep_is_ascending(sweep->prefill, sweep->prefill_count) ||
+        !sweep_is_ascending(sweep->step, sweep->step_count))
         return;
     for (int is_step = 0; is_step < 2; is_step++) {
         struct sweep_point *points = is_step ? out->step : out->prefill;

@@ -3,7 +3,7 @@
 // points, a mean to its left and a line to its right. One test decides everywhere whether
 // one more parameter is worth it (is_worth). Tokens are scaled to 0 .. 1, so that
 // the equations stay solvable in double.
-#include "compute/analysis/sweep.h"
+#include "compute/analysis/sweep_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static double relative_error(const struct sweep_point *p) {
     return 1.2533 * spread / sqrt(p->count) / (double)p->median_ns; // sqrt(pi / 2)
 }
 
-static int compare_doubles(const void *left, const void *right) {
+int sweep_compare(const void *left, const void *right) {
     double a = *(const double *)left, b = *(const double *)right;
     return (a > b) - (a < b);
 }
@@ -62,13 +62,15 @@ static int compare_doubles(const void *left, const void *right) {
 static double usual_error(const double *errors, int count) {
     double sorted[SWEEP_MAX_POINTS], sum = 0;
     memcpy(sorted, errors, (size_t)count * sizeof *errors);
-    qsort(sorted, (size_t)count, sizeof *sorted, compare_doubles);
+    qsort(sorted, (size_t)count, sizeof *sorted, sweep_compare);
     for (int i = 0; i < count; i++)
         sum += errors[i];
     return sorted[count / 2] > 0 ? sorted[count / 2] : sum / count;
 }
 
-static bool is_ascending(const struct sweep_point *points, int count) {
+bool sweep_is_ascending(const struct sweep_point *points, int count) {
+    if (count < 0 || count > SWEEP_MAX_POINTS)
+        return false;
     for (int i = 0; i < count; i++) {
         if (points[i].tokens < 1 || (i > 0 && points[i].tokens <= points[i - 1].tokens))
             return false;
@@ -96,7 +98,7 @@ static double mixed_error(const double *errors, const struct sweep_point *points
 static void weigh(struct weighed *out, const struct sweep_point *points, int count) {
     double errors[SWEEP_MAX_POINTS];
     memset(out, 0, sizeof *out);
-    if (count < 1 || count > SWEEP_MAX_POINTS || !is_ascending(points, count))
+    if (count < 1 || !sweep_is_ascending(points, count))
         return;
     for (int i = 0; i < count; i++)
         errors[i] = relative_error(&points[i]);
@@ -313,14 +315,13 @@ static void report_mean(struct sweep_prefill_fit *out, const struct weighed *w, 
     out->floor_error_ns = error_of(&mean, 0, variance_scale(w, mean.chi2, end - 1));
 }
 
-void sweep_fit_prefill(struct sweep_prefill_fit *out, const struct sweep *raw) {
+void sweep_fit_prefill(struct sweep_prefill_fit *out, const struct sweep *sweep) {
     struct sweep clean;
-    const struct sweep *sweep = &clean;
     struct weighed w;
     struct two_part parts;
-    sweep_clean(&clean, raw);
+    sweep_clean(&clean, sweep);
     memset(out, 0, sizeof *out);
-    weigh(&w, sweep->prefill, sweep->prefill_count);
+    weigh(&w, clean.prefill, clean.prefill_count);
     if (w.count < LEAST_POINTS || !find_parts(&parts, &w, w.count))
         return;
     while (parts.end > LEAST_AFTER_BEND && is_bent(&w, &parts)) {
@@ -330,7 +331,7 @@ void sweep_fit_prefill(struct sweep_prefill_fit *out, const struct sweep *raw) {
     int freedom = parts.end - (parts.from > 0 ? 3 : 2);
     double scale = variance_scale(&w, parts.chi2, freedom);
     out->is_there = true;
-    out->longest_tokens = sweep->prefill[parts.end - 1].tokens;
+    out->longest_tokens = clean.prefill[parts.end - 1].tokens;
     out->offset_ns = parts.line.c[0];
     out->slope_ns = parts.line.c[1] / w.unit;
     out->slope_error_ns = error_of(&parts.line, 1, scale) / w.unit;
@@ -357,14 +358,13 @@ double sweep_fitted_step_ns(const struct sweep *sweep, double context_tokens) {
     return is_known ? fit.base_ns + fit.slope_ns * context_tokens : -1;
 }
 
-void sweep_fit_step(struct sweep_step_fit *out, const struct sweep *raw) {
+void sweep_fit_step(struct sweep_step_fit *out, const struct sweep *sweep) {
     struct sweep clean;
-    const struct sweep *sweep = &clean;
     struct weighed w;
     struct polynomial line;
-    sweep_clean(&clean, raw);
+    sweep_clean(&clean, sweep);
     memset(out, 0, sizeof *out);
-    weigh(&w, sweep->step, sweep->step_count);
+    weigh(&w, clean.step, clean.step_count);
     if (w.count < LEAST_POINTS || !fit(&line, &w, 0, w.count, 2))
         return;
     double scale = variance_scale(&w, line.chi2, w.count - 2);
@@ -374,5 +374,5 @@ void sweep_fit_step(struct sweep_step_fit *out, const struct sweep *raw) {
     out->slope_ns = line.c[1] / w.unit;
     out->slope_error_ns = error_of(&line, 1, scale) / w.unit;
     out->has_slope = is_above_0(line.c[1], error_of(&line, 1, scale), &w, w.count - 2);
-    out->longest_tokens = sweep->step[w.count - 1].tokens;
+    out->longest_tokens = clean.step[w.count - 1].tokens;
 }
