@@ -152,14 +152,11 @@ static bool find_summary(struct lesson_page *page, const struct lesson *lesson,
                          const struct run *run, int event) {
     if (!lesson)
         return false;
-    for (int chapter = 0; chapter < lesson_chapters(lesson); chapter++) {
-        if (!lesson_follows_run(lesson, chapter))
-            continue;
-        struct lesson_place place = {chapter, event};
-        lesson_page(page, lesson, place, run, run_event_ns(run, event));
-        return page->summary[0] != '\0';
-    }
-    return false;
+    struct lesson_place place = {lesson_run_chapter(lesson), event};
+    if (place.chapter < 0)
+        return false;
+    lesson_page(page, lesson, place, run, run_event_ns(run, event));
+    return page->summary[0] != '\0';
 }
 
 void describe_step(FILE *out, const struct lesson *lesson, const struct run *run, int event) {

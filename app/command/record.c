@@ -170,12 +170,8 @@ static bool find_chapter(struct recording *recording, const struct options *opti
     if (!lesson)
         return true;
     int chapters = lesson_chapters(lesson);
-    for (int i = 0; options->chapter == 0 && i < chapters; i++) {
-        if (lesson_follows_run(lesson, i)) {
-            *chapter = i;
-            break;
-        }
-    }
+    if (options->chapter == 0)
+        *chapter = max_int(lesson_run_chapter(lesson), 0);
     return *chapter < chapters ||
            why_set(why, "the lesson has %d chapters: take --chapter 1 to %d.", chapters, chapters);
 }

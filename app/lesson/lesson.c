@@ -27,6 +27,13 @@ bool lesson_follows_run(const struct lesson *lesson, int chapter) {
     return chapter_at(lesson, chapter)->follows_run;
 }
 
+int lesson_run_chapter(const struct lesson *lesson) {
+    for (int i = 0; i < lesson->chapter_count; i++)
+        if (lesson->chapters[i].follows_run)
+            return i;
+    return -1;
+}
+
 int lesson_simple_chapter(const struct lesson *lesson) {
     int chapter = 0;
     while (chapter + 1 < lesson->chapter_count && !lesson->chapters[chapter].is_simple)

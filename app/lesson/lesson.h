@@ -72,6 +72,7 @@ const char *lesson_chapter_title(const struct lesson *lesson, int chapter);
 // a run that still grows.
 int lesson_steps(const struct lesson *lesson, int chapter, const struct run *run);
 bool lesson_follows_run(const struct lesson *lesson, int chapter);
+int lesson_run_chapter(const struct lesson *lesson); // the first that follows it; -1 = none
 // The chapter that says what the picture simplifies; none says so: the last one.
 int lesson_simple_chapter(const struct lesson *lesson);
 

@@ -130,9 +130,9 @@ static void set_times(struct numbers *out, const struct now *now) {
     out->prefill = at->prefill_ns;
     out->ttft = at->ttft_ns;
     out->tpot = at->tpot_ns;
-    out->decode = at->prefill_done ? rest_of(t_ns, at->prefill_ns) : -1;
-    if (run_counts_units(&run->info)) // whole units add up as they are
-        out->decode = at->prefill_done ? t_ns - at->prefill_ns : -1;
+    out->decode = !at->prefill_done              ? -1
+                  : run_counts_units(&run->info) ? t_ns - at->prefill_ns // whole: they add up
+                                                 : rest_of(t_ns, at->prefill_ns);
     out->step_average = at->step_ns;
     out->rule_token = run->info.rule.token_ns > 0 ? run->info.rule.token_ns : -1;
     out->rule_pass = run->info.rule.pass_ns > 0 ? run->info.rule.pass_ns : -1;

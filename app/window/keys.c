@@ -16,8 +16,9 @@ enum {
     REPEATS = true, // while the key is held
 };
 
-// `does`, `hint` and names that are no signs are keys of words. A row with words begins a line of the help. The rows below it are other keys of the same
-// line, named there only if they have a name.
+// `does`, `hint` and names that are no signs are keys of words. A row that does something
+// begins a line of the help. The rows below it are other keys of the same line, named there
+// only if they have a name.
 static const struct {
     int32_t key;
     int mods;

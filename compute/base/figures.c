@@ -29,9 +29,17 @@ static void append(struct figure *out, const char *format, ...) {
     va_end(args);
 }
 
-// Adds a number with the language's signs: its decimal sign, and the one between
-// thousands if `is_grouped`.
-static void append_digits(struct figure *out, const char *plain, bool is_grouped) {
+// Adds a number, formatted as printf does, with the language's signs: its decimal sign, and
+// the one between thousands if `is_grouped`.
+static void append_digits(struct figure *out, bool is_grouped, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void append_digits(struct figure *out, bool is_grouped, const char *format, ...) {
+    char plain[FIGURE_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(plain, sizeof plain, format, args);
+    va_end(args);
     size_t sign = plain[0] == '-', digits = strspn(plain + sign, "0123456789");
     for (size_t i = 0; plain[i] != '\0'; i++) {
         if (is_grouped && i > sign && i < sign + digits && (sign + digits - i) % 3 == 0)
@@ -44,9 +52,7 @@ static void append_digits(struct figure *out, const char *plain, bool is_grouped
 }
 
 static void append_number(struct figure *out, int decimals, double value) {
-    char plain[FIGURE_BYTES];
-    snprintf(plain, sizeof plain, "%.*f", decimals, value);
-    append_digits(out, plain, false);
+    append_digits(out, false, "%.*f", decimals, value);
 }
 
 // --- Digits ---
@@ -186,9 +192,7 @@ struct figure figure_si(double value, const char *unit) {
 
 struct figure figure_count(int64_t count, bool is_grouped) {
     struct figure out = {""};
-    char plain[FIGURE_BYTES];
-    snprintf(plain, sizeof plain, "%" PRId64, count);
-    append_digits(&out, plain, is_grouped);
+    append_digits(&out, is_grouped, "%" PRId64, count);
     return out;
 }
 
@@ -201,9 +205,7 @@ struct figure figure_counted(int64_t count, bool is_grouped, const char *noun) {
 struct figure figure_number(double value) {
     struct figure out = {""};
     double size = fabs(value);
-    char plain[FIGURE_BYTES];
-    snprintf(plain, sizeof plain, size >= 1e5 && size < 1e12 ? "%.0f" : "%.6g", value);
-    append_digits(&out, plain, !strchr(plain, 'e'));
+    append_digits(&out, true, size >= 1e5 && size < 1e12 ? "%.0f" : "%.6g", value);
     return out;
 }
 
@@ -211,9 +213,7 @@ struct figure figure_factor(double times) {
     struct figure out = {""};
     if (times >= 10000)
         return figure_count((int64_t)times, true);
-    char plain[FIGURE_BYTES];
-    snprintf(plain, sizeof plain, "%.4g", times);
-    append_digits(&out, plain, false);
+    append_digits(&out, false, "%.4g", times);
     return out;
 }
 
@@ -229,18 +229,13 @@ struct figure figure_percent(double percent) {
     return out;
 }
 
-static struct figure in_words(const char *key) {
-    struct figure out;
-    snprintf(out.text, sizeof out.text, "%s", word(key));
-    return out;
-}
-
 struct figure figure_share(double share) {
+    struct figure out = figure_held(figure_percent(100 * share));
     if (share > 0 && share < 0.005)
-        return in_words("figure.share_least");
-    if (share < 1 && share >= 0.995)
-        return in_words("figure.share_most");
-    return figure_held(figure_percent(100 * share));
+        WORDS_SAY(out.text, "figure.share_least");
+    else if (share < 1 && share >= 0.995)
+        WORDS_SAY(out.text, "figure.share_most");
+    return out;
 }
 
 struct figure figure_held(struct figure figure) {

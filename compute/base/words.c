@@ -2,6 +2,7 @@
 #include "compute/base/words.h"
 
 #include "compute/base/assets.h"
+#include "compute/base/figures.h"
 #include "compute/base/json_in.h"
 #include "compute/base/places.h"
 
@@ -185,6 +186,16 @@ const char *words_say(char *out, size_t bytes, const char *key, ...) {
     va_end(args);
     places_fill(out, bytes, word(key),
                 &(struct place_filler){.value = value_of, .context = &pairs});
+    return out;
+}
+
+char *words_join(char *out, size_t bytes, const char *const *parts) {
+    size_t used = 0;
+    out[0] = '\0';
+    for (; *parts && used < bytes; parts++)
+        if (**parts)
+            used +=
+                (size_t)snprintf(out + used, bytes - used, "%s%s", used ? SIGN_DOT : "", *parts);
     return out;
 }
 

@@ -37,6 +37,10 @@ const char *words_say(char *out, size_t bytes, const char *key, ...) __attribute
 // The same into an array: WORDS_SAY(view->caption, "caption.columns", "count", "18").
 #define WORDS_SAY(array, ...) words_say(array, sizeof(array), __VA_ARGS__, NULL)
 
+// Writes the parts that are not empty, up to a NULL, as one line with SIGN_DOT between
+// them. Returns `out`.
+char *words_join(char *out, size_t bytes, const char *const *parts);
+
 // A printf format of an English reason in the language chosen; `english` itself if there
 // is none, or if its conversions differ.
 const char *words_reason(const char *english);

@@ -20,6 +20,10 @@ struct figure run_time(const struct run_info *info, int64_t ns) {
     return run_time_on(info, ns, ns);
 }
 
+const char *run_model(const struct run_info *info) {
+    return strcmp(info->weights, "bundled") == 0 ? word("stamp.bundled") : info->model;
+}
+
 struct run_device run_device(const struct run_info *info, bool with_threads) {
     struct run_device out;
     bool is_cpu = strcmp(info->device, "cpu") == 0;

@@ -13,6 +13,9 @@ bool run_counts_units(const struct run_info *info);
 struct figure run_time_on(const struct run_info *info, int64_t ns, int64_t scale_ns);
 struct figure run_time(const struct run_info *info, int64_t ns);
 
+// The model's name, or the language's word for the bundled one.
+const char *run_model(const struct run_info *info);
+
 struct run_device {
     char text[128];
 };

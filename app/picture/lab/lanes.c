@@ -60,16 +60,14 @@ static void put_label(struct lab_lane *lane, const struct run *run, const char *
                          : info->origin == RUN_MODELLED ? word("lab.modelled")
                          : info->cold                   ? word("lab.cold")
                                                         : "";
-    bool is_bundled = strcmp(info->weights, "bundled") == 0;
-    const char *model = is_bundled ? word("stamp.bundled") : info->model;
     struct figure device = {.text = ""};
     if (info->origin != RUN_LESSON)
         lab_put(device.text, sizeof device.text, run_device(info, true).text);
     char label[4 * sizeof lane->label];
     const char *file = info->is_loaded ? word("stamp.file") : "";
-    snprintf(label, sizeof label, "%s" SIGN_DOT "%s%s%s%s%s%s%s%s%s", name, lengths.text,
-             origin[0] ? SIGN_DOT : "", origin, device.text[0] ? SIGN_DOT : "", device.text,
-             file[0] ? SIGN_DOT : "", file, model[0] ? SIGN_DOT : "", model);
+    words_join(label, sizeof label,
+               (const char *const[]){name, lengths.text, origin, device.text, file, run_model(info),
+                                     NULL});
     lab_put(lane->label, sizeof lane->label, label);
 }
 

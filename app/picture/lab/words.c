@@ -78,7 +78,7 @@ bool lab_has_one_clock(const struct run *a, const struct run *b) {
 bool lab_put_missing(struct plot *plot, const struct lab_seen *seen, int points) {
     if (points > 0)
         return false;
-    else if (seen->at->is_sweeping)
+    if (seen->at->is_sweeping)
         WORDS_SAY(plot->message, "lab.first_point");
     else if (seen->at->trouble)
         lab_put(plot->message, sizeof plot->message, seen->at->trouble);

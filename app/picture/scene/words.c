@@ -117,16 +117,6 @@ static const char *shorten(char *name, int words) {
     return from + 1;
 }
 
-// The parts that are not empty, with dots between them.
-static void join(char out[VIEW_ORIGIN_BYTES], const char *const *parts) {
-    size_t used = 0;
-    out[0] = '\0';
-    for (; *parts && used < VIEW_ORIGIN_BYTES; parts++)
-        if (**parts)
-            used += (size_t)snprintf(out + used, VIEW_ORIGIN_BYTES - used, "%s%s",
-                                     used ? SIGN_DOT : "", *parts);
-}
-
 static void put_origin(struct view *view, const struct run_moment *now,
                        const struct scene_options *options) {
     const struct run_info *info = &now->run->info;
@@ -137,9 +127,8 @@ static void put_origin(struct view *view, const struct run_moment *now,
     bool is_measured = info->origin == RUN_MEASURED && !is_unmeasured(options);
     view->origin_tone = is_measured ? TONE_READ : TONE_QUIET;
     bool is_lesson = info->origin == RUN_LESSON;
-    bool is_bundled = strcmp(info->weights, "bundled") == 0;
     const char *made_up = strcmp(info->weights, "synthetic") == 0 ? word("stamp.synthetic") : "";
-    const char *model = is_bundled ? word("stamp.bundled") : info->model;
+    const char *model = run_model(info);
     const char *kind = word(is_lesson ? "stamp.lesson" : key);
     const char *file = info->is_loaded ? word("stamp.file") : "";
     struct run_device device = {""}, plain = {""}, three = {""}, two = {""};
@@ -155,7 +144,7 @@ static void put_origin(struct view *view, const struct run_moment *now,
         {kind, shorten(two.text, 2), file, made_up, NULL},
     };
     for (int i = 0; i < VIEW_ORIGINS; i++)
-        join(view->origin[i], forms[i]);
+        words_join(view->origin[i], sizeof view->origin[i], forms[i]);
 }
 
 static void put_rate(struct view *view, const struct run_moment *now,

@@ -380,6 +380,7 @@ static void chapters_show_what_they_are_about(void **state) {
         assert_true(chapter == 1 || (steps >= 2 && steps <= 5));
         assert_true(lesson_chapter_title(lesson, chapter)[0]);
     }
+    assert_int_equal(lesson_run_chapter(lesson), 1);
     run_destroy(run);
     lesson_destroy(lesson);
 }

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "compute/base/figures.h"
 #include "compute/base/places.h"
 #include "compute/base/words.h"
 
@@ -161,6 +162,16 @@ static void members_of_a_wrong_kind_are_named(void **state) {
     }
 }
 
+static void empty_parts_leave_no_dots_and_what_does_not_fit_is_cut(void **state) {
+    static const char *const parts[] = {"", "a", "", "b", "c", "", NULL}, *const none[] = {"",
+                                                                                           NULL};
+    char out[64], small[4];
+    (void)state;
+    assert_string_equal(words_join(out, sizeof out, parts), "a" SIGN_DOT "b" SIGN_DOT "c");
+    assert_string_equal(words_join(out, sizeof out, none), "");
+    assert_int_equal(strlen(words_join(small, sizeof small, parts)), sizeof small - 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(english_speaks_where_no_language_was_chosen),
@@ -169,6 +180,7 @@ int main(void) {
         cmocka_unit_test(a_reason_is_taken_only_with_the_same_conversions),
         cmocka_unit_test(an_unknown_language_is_refused_with_a_list),
         cmocka_unit_test(a_file_cut_anywhere_is_refused),
+        cmocka_unit_test(empty_parts_leave_no_dots_and_what_does_not_fit_is_cut),
         cmocka_unit_test(members_of_a_wrong_kind_are_named),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
