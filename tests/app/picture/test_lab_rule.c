@@ -48,6 +48,16 @@ static void expect_point(struct plot_point point, double x, double y) {
     assert_true(fabs(point.y - y) <= y * 1e-12);
 }
 
+static void expect_points_within_axes(const struct plot *plot) {
+    for (int i = 0; i < plot->series_count; i++) {
+        for (int k = 0; k < plot->series[i].count; k++) {
+            struct plot_point point = plot->points[plot->series[i].first + k];
+            assert_true(point.x >= plot->x.from && point.x <= plot->x.to);
+            assert_true(point.y >= plot->y.from && point.y <= plot->y.to);
+        }
+    }
+}
+
 static void every_plot_says_lesson_units_or_why_not(void **state) {
     static const char *const names[] = {"module-7", "stage-0"};
     (void)state;
@@ -61,6 +71,7 @@ static void every_plot_says_lesson_units_or_why_not(void **state) {
                 assert_int_equal(plot->message[0] != '\0', !has_rule);
                 assert_int_equal(plot->caption[0] != '\0', has_rule);
                 assert_int_equal(plot->dropped, 0);
+                expect_points_within_axes(plot);
             }
         }
         assert_string_equal(plot_of(run, 0, 1)->message, word("lab.rule.no_roof"));
