@@ -158,14 +158,21 @@ static int foot_lines(void) {
     return wrap_count(text, &style, frame->panel.foot, 9);
 }
 
-// A layer's name that ends in an ellipsis: the language's word finds no room.
-static bool has_cut_name(void) {
+static bool is_cut_text(const struct cmd *cmd) {
+    const char *name = frame->scene.text + cmd->text_offset;
+    size_t length = cmd->kind == CMD_TEXT ? (size_t)cmd->text_bytes : 0;
+    return length >= 3 && memcmp(name + length - 3, "…", 3) == 0;
+}
+
+// A layer's name or a caption that ends in an ellipsis: the language's words find no room.
+static bool has_cut_words(void) {
+    struct rect grid = frame->layout.grid, caption = frame->layout.caption;
     for (int i = 0; i < frame->scene.count; i++) {
         const struct cmd *cmd = &frame->scene.cmds[i];
-        const char *name = frame->scene.text + cmd->text_offset;
-        size_t length = cmd->kind == CMD_TEXT ? (size_t)cmd->text_bytes : 0;
-        if (length >= 3 && memcmp(name + length - 3, "…", 3) == 0 &&
-            cmd->rect.x < frame->layout.grid.x && cmd->rect.y > frame->layout.grid.y)
+        bool is_name = cmd->rect.x < grid.x && cmd->rect.y > grid.y;
+        bool is_caption = cmd->rect.x == caption.x && cmd->rect.y > caption.y &&
+                          cmd->rect.y <= caption.y + caption.h;
+        if (is_cut_text(cmd) && (is_name || is_caption))
             return true;
     }
     return false;
@@ -178,7 +185,7 @@ struct tally {
 static void judge(struct tally *tally, const char *name, const int size[2],
                   const struct meeting *meeting) {
     const struct cmd *a, *b;
-    bool overlaps = has_overlap(&a, &b), is_cut = frame->panel_cut > 0 || has_cut_name();
+    bool overlaps = has_overlap(&a, &b), is_cut = frame->panel_cut > 0 || has_cut_words();
     bool is_small = smallest_px()<frame->layout.floor_px, is_long = foot_lines()> 2;
     tally->pages++;
     tally->cut += is_cut;
