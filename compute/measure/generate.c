@@ -19,6 +19,7 @@ struct answer {
     int32_t *all;      // owned, without a cache: [context] prompt and answer so far
     int32_t greedy_id; // what the last pass yields, where the backend chooses
     int64_t origin_ns; // of the run's clock
+    int64_t last_ns;   // the latest stamp
     int64_t woke_ns;   // when on_grown was called last, run time
     bool is_broken;    // a mark was refused; `why` is set
     struct why *why;
@@ -176,10 +177,20 @@ static void wake(struct answer *a, int64_t now_ns) {
     a->generate->on_grown(a->generate->watcher);
 }
 
+static bool take_stamp(struct answer *a, int64_t now_ns) {
+    if (a->origin_ns < 0)
+        a->origin_ns = now_ns;
+    else if (now_ns < a->last_ns)
+        return why_set(a->why, "the clock of this machine stepped back while it measured: "
+                               "measure again");
+    a->last_ns = now_ns;
+    return true;
+}
+
 static void add_mark(struct answer *a, int64_t end_ns) {
     if (a->is_broken)
         return;
-    if (!run_add_mark(a->run, end_ns - a->origin_ns, a->why)) {
+    if (!take_stamp(a, end_ns) || !run_add_mark(a->run, end_ns - a->origin_ns, a->why)) {
         a->is_broken = true;
         return;
     }
@@ -266,8 +277,8 @@ static enum generate_end do_pass(struct answer *a, const struct run_pass *pass,
                                  const int32_t *tokens, int32_t *id) {
     struct run_pass begun = *pass;
     int64_t now_ns = stopwatch_now_ns();
-    if (a->origin_ns < 0)
-        a->origin_ns = now_ns;
+    if (!take_stamp(a, now_ns))
+        return GENERATE_FAILED;
     begun.start_ns = now_ns - a->origin_ns;
     if (!run_begin_pass(a->run, &begun, a->why))
         return GENERATE_FAILED;

@@ -54,6 +54,7 @@ struct backend_state {
     const int *speeds;          // percent of the usual time, a run; NULL = all 100
     _Atomic bool stop, busy;
     int seen_busy;
+    int back_after;   // passes after which the clock steps back within one, -1 = never
     int gap_from_run; // runs from this one on have gaps, -1 = none
 };
 
@@ -97,6 +98,8 @@ static bool device_pass(struct backend_state *d, const struct backend_pass *pass
     // The passes of a check take no time.
     for (int stage = 0; stage <= LAYERS && pass->is_stopped; stage++) {
         clock_ns += (int64_t)STAGE_NS * pass->count * percent_of_run(d) / 100;
+        if (stage == 1 && d->back_after >= 0 && d->passes > d->back_after)
+            clock_ns += gap_ns;
         if (pass->on_mark)
             pass->on_mark(pass->context, stage, clock_ns);
     }
@@ -157,8 +160,12 @@ static int set_up(void **state) {
     static struct bench bench;
     struct why why = {0};
     memset(&bench, 0, sizeof(bench));
-    device = (struct backend_state){
-        .fail_after = -1, .stop_after = -1, .wavering_after = -1, .end_at = -1, .gap_from_run = -1};
+    device = (struct backend_state){.fail_after = -1,
+                                    .back_after = -1,
+                                    .stop_after = -1,
+                                    .wavering_after = -1,
+                                    .end_at = -1,
+                                    .gap_from_run = -1};
     clock_ns = 1000000;
     gap_ns = stamps_until_gap = 0;
     bench.tokenizer = make_tokenizer();
@@ -207,6 +214,19 @@ static int32_t answer_id(const struct run *run, int n) {
 }
 
 // --- One answer ---
+
+static void a_clock_that_stepped_back_is_told_in_plain_words(void **state) {
+    for (int within = 0; within < 2; within++) { // between two passes, within one
+        struct why why = {0};
+        device.gap_from_run = within ? -1 : 0;
+        device.back_after = within ? 2 : -1;
+        gap_ns = -5 * STAGE_NS;
+        run_destroy(answer(*state, GENERATE_FAILED, &why));
+        assert_string_equal(why.text, "the clock of this machine stepped back while it measured: "
+                                      "measure again");
+        device.passes = 0;
+    }
+}
 
 static void every_stage_of_every_pass_is_in_the_run(void **state) {
     struct why why = {0};
@@ -822,6 +842,7 @@ static void impossible_numbers_of_repeats_are_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        WITH_BENCH(a_clock_that_stepped_back_is_told_in_plain_words),
         WITH_BENCH(every_stage_of_every_pass_is_in_the_run),
         WITH_BENCH(an_end_token_ends_the_answer_and_counts),
         WITH_BENCH(a_forced_length_passes_the_end_token_over),
