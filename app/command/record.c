@@ -298,15 +298,15 @@ static bool record_frame(struct recording *recording, int64_t n, struct why *why
 static bool record_frames(struct recording *recording, bool quiet, struct why *why) {
     struct progress progress = progress_start(quiet);
     int64_t count = recording->plan.frame_count;
-    int64_t percent = -1;
+    int64_t percent = 0;
     bool ok = true;
-    for (int64_t n = 0; ok && n < count && !signals_stop_asked(); n++) {
-        if (n * 100 / count != percent) {
-            percent = n * 100 / count;
-            progress_say(&progress, "frame %" PRId64 " of %" PRId64 ", %" PRId64 " %%", n, count,
-                         percent);
-        }
-        ok = record_frame(recording, n, why);
+    for (int64_t n = 1; ok && n <= count && !signals_stop_asked(); n++) {
+        ok = record_frame(recording, n - 1, why);
+        if (n * 100 / count == percent)
+            continue;
+        percent = n * 100 / count;
+        progress_say(&progress, "frame %" PRId64 " of %" PRId64 ", %" PRId64 " %%", n, count,
+                     percent);
     }
     progress_clear(&progress);
     return ok;

@@ -198,7 +198,8 @@ static void say_stage(struct progress *progress, const char *name,
     if (!name)
         name = words[status->stage];
     if (status->total > 0)
-        progress_say(progress, "%s: %d of %d", name, status->done + 1, status->total);
+        progress_say(progress, "%s: %d of %d", name, min_int(status->done + 1, status->total),
+                     status->total);
     else
         progress_say(progress, "%s", name);
 }

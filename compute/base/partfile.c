@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +14,50 @@
 #include "compute/base/why.h"
 
 enum { MAX_PARTS = 99 }; // unfinished parts of one target
+
+// --- The parts of this process ---
+
+// Those that exist, oldest first, for an end that leaves no time to their owners. The lock is
+// held while one comes or goes.
+static struct {
+    pthread_mutex_t lock;
+    char paths[8][PARTFILE_PATH_BYTES]; // more would be forgotten
+    int count;
+} parts = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+enum { MOST_PARTS = sizeof parts.paths / sizeof parts.paths[0] };
+
+static void remember(const char *path) {
+    if (parts.count < MOST_PARTS)
+        snprintf(parts.paths[parts.count++], PARTFILE_PATH_BYTES, "%s", path);
+}
+
+static void forget(const char *path) {
+    int at = 0;
+    while (at < parts.count && strcmp(parts.paths[at], path) != 0)
+        at++;
+    if (at == parts.count)
+        return;
+    size_t after = (size_t)(--parts.count - at);
+    memmove(parts.paths[at], parts.paths[at] + PARTFILE_PATH_BYTES, after * PARTFILE_PATH_BYTES);
+}
+
+void partfile_abandon(char kept[PARTFILE_PATH_BYTES]) {
+    struct stat st;
+    kept[0] = '\0';
+    pthread_mutex_lock(&parts.lock); // for ever: whoever comes now waits for the end
+    for (int i = parts.count - 1; i >= 0; i--) {
+        const char *path = parts.paths[i];
+        if (rmdir(path) == 0 || stat(path, &st) != 0)
+            continue;
+        if (i > 0 || st.st_size == 0)
+            unlink(path);
+        else
+            memcpy(kept, path, PARTFILE_PATH_BYTES);
+    }
+}
+
+// --- Targets ---
 
 // "film" of "dir/film.mp4": the length of the path without its ending.
 static size_t stem_bytes(const char *path) {
@@ -106,6 +151,18 @@ static bool part_path(char out[PARTFILE_PATH_BYTES], const char *path, struct pa
     return bytes > 0 && bytes < PARTFILE_PATH_BYTES;
 }
 
+// Creates the file, or a folder, and remembers it. False: errno says why.
+static bool create(struct partfile *out, bool is_folder) {
+    pthread_mutex_lock(&parts.lock);
+    if (!is_folder)
+        out->fd = open(out->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    bool is_there = is_folder ? mkdir(out->path, 0777) == 0 : out->fd >= 0;
+    if (is_there)
+        remember(out->path);
+    pthread_mutex_unlock(&parts.lock);
+    return is_there;
+}
+
 bool partfile_create(struct partfile *out, const char *path, struct partfile_name name,
                      struct why *why) {
     out->fd = -1;
@@ -113,8 +170,7 @@ bool partfile_create(struct partfile *out, const char *path, struct partfile_nam
     for (int number = 1; number <= MAX_PARTS; number++) {
         if (!part_path(out->path, path, name, number))
             break;
-        out->fd = open(out->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (out->fd >= 0)
+        if (create(out, false))
             return true;
         if (errno != EEXIST)
             break;
@@ -132,7 +188,7 @@ bool partfile_create_folder(struct partfile *out, const char *path, const char *
                         : snprintf(out->path, sizeof out->path, "%s.%s%d", path, word, number);
         if (bytes < 0 || (size_t)bytes >= sizeof out->path)
             break;
-        if (mkdir(out->path, 0777) == 0)
+        if (create(out, true))
             return true;
         if (errno != EEXIST)
             break;
@@ -208,7 +264,11 @@ static int rename_to_free_name(const char *from, const char *to) {
 }
 
 bool partfile_rename(const char *from, const char *to, bool overwrite, struct why *why) {
+    pthread_mutex_lock(&parts.lock);
     int result = overwrite ? rename(from, to) : rename_to_free_name(from, to);
+    if (result == 0)
+        forget(from);
+    pthread_mutex_unlock(&parts.lock); // leaves errno as it is
     if (result != 0)
         return why_set(why, "'%.90s' can't be named '%.90s': %s", from, to, strerror(errno));
     sync_folder(to);
@@ -230,7 +290,10 @@ void partfile_keep(struct partfile *part) {
 
 void partfile_discard(struct partfile *part) {
     partfile_keep(part);
+    pthread_mutex_lock(&parts.lock);
     unlink(part->path);
+    forget(part->path);
+    pthread_mutex_unlock(&parts.lock);
 }
 
 bool partfile_save(const char *path, const void *data, size_t bytes, bool overwrite,

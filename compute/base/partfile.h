@@ -62,4 +62,9 @@ bool partfile_save(const char *path, const void *data, size_t bytes, bool overwr
 void partfile_keep(struct partfile *part);    // closes, leaves it
 void partfile_discard(struct partfile *part); // closes, removes it
 
+// Just before the process ends at once: removes every part there is but the oldest that holds
+// something, whose name is in `kept` then ("" = none). Any thread; whoever comes to a part
+// later waits for ever.
+void partfile_abandon(char kept[PARTFILE_PATH_BYTES]);
+
 #endif

@@ -1,6 +1,7 @@
 // See signals.h.
 #include "compute/base/signals.h"
 
+#include "compute/base/partfile.h"
 #include "compute/base/why.h"
 
 #include <errno.h>
@@ -8,6 +9,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,6 +24,16 @@ static struct {
     void *context;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+// At once: nobody waits for what the process was doing.
+static void end_now(int number) {
+    static char kept[PARTFILE_PATH_BYTES];
+    partfile_abandon(kept);
+    if (kept[0])
+        dprintf(STDERR_FILENO, "%stokendrip: stopped at once; what there is of it is in '%s'\n",
+                isatty(STDERR_FILENO) ? "\n" : "", kept);
+    _exit(128 + number);
+}
+
 static void *wait_for_signals(void *unused) {
     (void)unused;
     for (;;) {
@@ -29,7 +41,7 @@ static void *wait_for_signals(void *unused) {
         if (sigwait(&state.set, &number) != 0)
             continue;
         if (atomic_load(&state.is_asked))
-            _exit(128 + number);
+            end_now(number);
         atomic_store(&state.is_asked, true);
         pthread_mutex_lock(&state.lock);
         if (state.wake)

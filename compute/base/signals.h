@@ -1,6 +1,7 @@
 // Turns INT, TERM and HUP into a flag that any loop can poll. One thread waits for
 // them in sigwait, so that no handler ever interrupts drawing or encoding. After the
-// first signal a command completes its file and exits; the second exits at once.
+// first signal a command completes its file and exits; the second exits at once, leaves of
+// all unfinished files at most one, and names it.
 // SIGPIPE is ignored: a write to a closed pipe fails and is reported as an error.
 #ifndef COMPUTE_BASE_SIGNALS_H
 #define COMPUTE_BASE_SIGNALS_H

@@ -291,6 +291,7 @@ class Progress(program.Case):
         os.close(ours)
         self.assertEqual(code, 0)
         self.assertRegex(shown, rb"frame \d+ of 30, \d+ %")
+        self.assertEqual(re.findall(rb"frame [^\r]*?%", shown)[-1], b"frame 30 of 30, 100 %")
         # Wiped at the end.
         self.assertTrue(shown.endswith(b"\r"))
 
@@ -312,7 +313,8 @@ class Interrupted(program.Case):
         deadline = time.monotonic() + 60
         # Underway once some part file has grown.
         while time.monotonic() < deadline:
-            grown = [f for f in self.files() if os.path.getsize(self.path(f)) > 1000]
+            grown = [f for f in self.files()
+                     if ".part" in f and os.path.getsize(self.path(f)) > 1000]
             if grown and process.poll() is None:
                 time.sleep(0.3)
                 return process
@@ -354,9 +356,13 @@ class Interrupted(program.Case):
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGINT)
         start = time.monotonic()
-        code, _, _ = self.end(process)
+        code, _, err = self.end(process)
         self.assertEqual(code, 130)
         self.assertLess(time.monotonic() - start, 20)
+        parts = [name for name in self.files() if name != "out.mp4"]
+        self.assertLessEqual(len(parts), 1)
+        for name in parts:
+            self.assertIn("'%s'" % name, err)
         if "out.mp4" in self.files() and shutil.which("ffprobe"):
             self.assertGreater(int(probe(self.path("out.mp4"))[0]["nb_read_frames"]), 0)
 

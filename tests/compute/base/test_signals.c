@@ -7,12 +7,18 @@
 
 #include <cmocka.h>
 
+#include "compute/base/partfile.h"
 #include "compute/base/signals.h"
 #include "compute/base/why.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -50,10 +56,7 @@ static void ask_once(int number) {
     _exit(becomes_asked() ? 0 : 2);
 }
 
-static void ask_twice(int number) {
-    struct why why;
-    if (!signals_start(&why))
-        _exit(1);
+static void kill_twice(int number) {
     kill(getpid(), number);
     if (!becomes_asked())
         _exit(2);
@@ -61,6 +64,13 @@ static void ask_twice(int number) {
     for (int i = 0; i < 2500; i++)
         nap();
     _exit(3); // still here
+}
+
+static void ask_twice(int number) {
+    struct why why;
+    if (!signals_start(&why))
+        _exit(1);
+    kill_twice(number);
 }
 
 static void keep_ignoring(int number) {
@@ -111,6 +121,33 @@ static void wake_nobody(int number) {
     _exit(becomes_asked() && atomic_load(&wakes) == 0 ? 0 : 2);
 }
 
+// Of two parts and a folder the older file stays, and its name is told.
+static void stop_amid_parts(int number) {
+    struct why why;
+    struct partfile film, copy, folder;
+    if (freopen("said", "w", stderr) == NULL || !signals_start(&why) ||
+        !partfile_create(&film, "film.mp4", (struct partfile_name){"part", ".mp4"}, &why) ||
+        !partfile_write(&film, "abc", 3, &why) ||
+        !partfile_create(&copy, "film.mp4", (struct partfile_name){"tmp", ".mp4"}, &why) ||
+        !partfile_write(&copy, "a", 1, &why) ||
+        !partfile_create_folder(&folder, "stills", "part", &why))
+        _exit(1);
+    kill_twice(number);
+}
+
+// After a part that has become a file; the next one is empty unless it is ended by TERM.
+static void stop_after_a_whole_file(int number) {
+    struct why why;
+    struct partfile done, film;
+    if (freopen("said", "w", stderr) == NULL || !signals_start(&why) ||
+        !partfile_create(&done, "done", (struct partfile_name){"part", ""}, &why) ||
+        !partfile_write(&done, "abc", 3, &why) || !partfile_publish(&done, "done", true, &why) ||
+        !partfile_create(&film, "film.mp4", (struct partfile_name){"part", ".mp4"}, &why) ||
+        (number == SIGTERM && !partfile_write(&film, "abc", 3, &why)))
+        _exit(1);
+    kill_twice(number);
+}
+
 static const int asking[] = {SIGINT, SIGTERM, SIGHUP};
 
 static void the_first_signal_asks(void **state) {
@@ -123,6 +160,49 @@ static void the_second_signal_ends_at_once(void **state) {
     (void)state;
     for (int i = 0; i < 3; i++)
         assert_int_equal(in_child(ask_twice, asking[i]), 128 + asking[i]);
+}
+
+// Everything in the folder, in order, with a space after each.
+static void list(char *out, size_t bytes) {
+    struct dirent **entries = NULL;
+    int count = scandir(".", &entries, NULL, alphasort);
+    out[0] = '\0';
+    for (int i = 0; i < count; i++) {
+        size_t used = strlen(out);
+        if (entries[i]->d_name[0] != '.')
+            snprintf(out + used, bytes - used, "%s ", entries[i]->d_name);
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+static void an_end_at_once_leaves_one_part_and_names_it(void **state) {
+    (void)state;
+    char folder[] = "/tmp/tokendrip-signals-XXXXXX", found[256], said[256] = "";
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(chdir(folder), 0);
+    assert_int_equal(in_child(stop_amid_parts, SIGINT), 128 + SIGINT);
+    list(found, sizeof found);
+    assert_string_equal(found, "film.part.mp4 said ");
+    FILE *file = fopen("said", "r");
+    assert_non_null(fgets(said, sizeof said, file));
+    assert_non_null(strstr(said, "'film.part.mp4'"));
+    fclose(file);
+    assert_int_equal(unlink("film.part.mp4"), 0);
+
+    assert_int_equal(in_child(stop_after_a_whole_file, SIGTERM), 128 + SIGTERM);
+    list(found, sizeof found);
+    assert_string_equal(found, "done film.part.mp4 said ");
+    assert_int_equal(unlink("film.part.mp4"), 0);
+
+    assert_int_equal(in_child(stop_after_a_whole_file, SIGHUP), 128 + SIGHUP);
+    list(found, sizeof found);
+    assert_string_equal(found, "done said ");
+    struct stat st;
+    assert_int_equal(stat("said", &st), 0);
+    assert_int_equal(st.st_size, 0);
+    assert_int_equal(unlink("said") + unlink("done"), 0);
+    assert_int_equal(rmdir(folder), 0);
 }
 
 static void an_ignored_signal_stays_ignored(void **state) {
@@ -146,6 +226,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_signal_asks),
         cmocka_unit_test(the_second_signal_ends_at_once),
+        cmocka_unit_test(an_end_at_once_leaves_one_part_and_names_it),
         cmocka_unit_test(an_ignored_signal_stays_ignored),
         cmocka_unit_test(a_closed_pipe_is_a_failed_write),
         cmocka_unit_test(a_sleeper_is_woken_once_and_only_while_it_listens),
