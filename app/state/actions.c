@@ -55,15 +55,18 @@ static void toggle_fullscreen(struct stage_state *state, const struct actions_co
     state->is_presenting = state->is_presenting && state->is_fullscreen;
 }
 
-static void toggle_presenting(struct stage_state *state, const struct actions_context *context,
-                              int which) {
+// Never ends it: a clicker sends its start key more than once.
+static void present(struct stage_state *state, const struct actions_context *context, int which) {
     (void)context, (void)which;
-    bool on = !state->is_presenting;
-    if (on && state->mode != MODE_SHOW)
+    if (!state->is_presenting && state->mode != MODE_SHOW)
         state->mode_before = state->mode;
-    state->is_presenting = on;
-    state->is_fullscreen = on;
-    state->mode = on ? MODE_SHOW : state->mode_before;
+    state->is_presenting = state->is_fullscreen = true;
+    state->mode = MODE_SHOW;
+}
+
+static void end_presenting(struct stage_state *state) {
+    state->is_presenting = state->is_fullscreen = false;
+    state->mode = state->mode_before;
 }
 
 static void toggle_blank(struct stage_state *state, const struct actions_context *context,
@@ -80,6 +83,7 @@ static void toggle_help(struct stage_state *state, const struct actions_context 
 
 // The topmost thing that is open, one at a time.
 static void close_one(struct stage_state *state, const struct actions_context *context, int which) {
+    (void)context, (void)which;
     if (state->is_help)
         state->is_help = false;
     else if (state->is_blank)
@@ -87,7 +91,7 @@ static void close_one(struct stage_state *state, const struct actions_context *c
     else if (state->side != SIDE_NONE || state->focus >= 0)
         stage_close_side(state);
     else if (state->is_presenting)
-        toggle_presenting(state, context, which);
+        end_presenting(state);
     else
         state->is_fullscreen = false;
 }
@@ -153,7 +157,7 @@ static const struct {
     [ACTION_TEXT_SMALLER] = {resize_text, -1, PLAIN},
     [ACTION_TEXT_NORMAL] = {resize_text, 0, PLAIN},
     [ACTION_FULLSCREEN] = {toggle_fullscreen, 0, PLAIN},
-    [ACTION_PRESENT] = {toggle_presenting, 0, PLAIN},
+    [ACTION_PRESENT] = {present, 0, PLAIN},
     [ACTION_NEXT_DISPLAY] = {request, REQUEST_NEXT_DISPLAY, PLAIN},
     [ACTION_BLANK] = {toggle_blank, 0, PLAIN},
     [ACTION_HELP] = {toggle_help, 0, PLAIN},
@@ -183,7 +187,7 @@ static enum action meant(enum action action, const struct stage_state *state,
     bool can_focus = context->line_count > 0 || context->control_count > 0;
     switch (action) {
     case ACTION_PERIOD:
-        return state->mode == MODE_SHOW ? ACTION_BLANK : ACTION_FRAME_NEXT;
+        return state->mode == MODE_SHOW || state->is_presenting ? ACTION_BLANK : ACTION_FRAME_NEXT;
     case ACTION_UP:
         return can_focus ? action : ACTION_FASTER;
     case ACTION_DOWN:

@@ -25,7 +25,7 @@ enum action {
     ACTION_END,
     ACTION_FRAME_NEXT,
     ACTION_FRAME_BACK,
-    ACTION_PERIOD, // "." : blank in Show mode, else one frame on
+    ACTION_PERIOD, // "." : blank in Show mode and while presenting, else one frame on
     ACTION_UP,     // moves the focus in panel or lab; where there is none: faster
     ACTION_DOWN,
     ACTION_LESS, // changes the control that has the focus
@@ -45,7 +45,7 @@ enum action {
     ACTION_TEXT_SMALLER,
     ACTION_TEXT_NORMAL,
     ACTION_FULLSCREEN,
-    ACTION_PRESENT, // F5: Show mode and full screen together
+    ACTION_PRESENT, // F5: Show mode and full screen together; only Esc ends it
     ACTION_NEXT_DISPLAY,
     ACTION_BLANK,
     ACTION_HELP,

@@ -466,6 +466,7 @@ static void what_contradicts_or_lacks_something_is_refused(void **state) {
         {"--lesson own.json --lang de", "Leave one of them out"},
         {"describe --lesson own.json --lang en", "Leave one of them out"},
         {"record a.mp4 --chapter 2 --mode lab", "--chapter belongs to --mode lesson"},
+        {"--display 0", "--display"},
         {"record a.mp4 --page 2 --mode lesson", "--page belongs to --mode lab"},
         {"record a.mp4 --page 2 --chapter 2", "--page belongs to --mode lab"},
         {"record a.mp4 --compare r.json --mode stage", "--compare belongs to --mode lab"},

@@ -349,6 +349,47 @@ static void tab_goes_through_all_four_modes(void **state) {
     run_destroy(run);
 }
 
+static void a_key_that_starts_the_presentation_never_ends_it(void **state) {
+    (void)state;
+    struct run *run = random_run(3, &small);
+    struct lesson *lesson = lesson_in("en");
+    struct actions_context context = with_lesson(run, lesson);
+    struct stage_state stage = lesson_for(run, &context);
+    for (int i = 0; i < 3; i++) {
+        stage = actions_apply(stage, ACTION_PRESENT, &context);
+        assert_true(stage.is_presenting);
+        assert_true(stage.is_fullscreen);
+        assert_int_equal(stage.mode, MODE_SHOW);
+    }
+    // From another mode it leads back to Show, and Esc still to the mode before all of it.
+    stage = actions_apply(stage, ACTION_MODE, &context);
+    assert_int_not_equal(stage.mode, MODE_SHOW);
+    stage = actions_apply(stage, ACTION_PRESENT, &context);
+    assert_int_equal(stage.mode, MODE_SHOW);
+    stage = actions_apply(stage, ACTION_CLOSE, &context);
+    assert_false(stage.is_presenting);
+    assert_int_equal(stage.mode, MODE_LESSON);
+    lesson_destroy(lesson);
+    run_destroy(run);
+}
+
+static void while_presenting_a_period_blanks_in_every_mode(void **state) {
+    (void)state;
+    struct run *run = random_run(3, &small);
+    struct lesson *lesson = lesson_in("en");
+    struct actions_context context = with_lesson(run, lesson);
+    struct stage_state stage = lesson_for(run, &context);
+    stage = actions_apply(stage, ACTION_PRESENT, &context);
+    for (int i = 0; i < 4; i++) {
+        struct stage_state blank = actions_apply(stage, ACTION_PERIOD, &context);
+        assert_true(blank.is_blank);
+        assert_false(actions_apply(blank, ACTION_PERIOD, &context).is_blank);
+        stage = actions_apply(stage, ACTION_MODE, &context);
+    }
+    lesson_destroy(lesson);
+    run_destroy(run);
+}
+
 static void presenting_comes_back_to_the_mode_it_left(void **state) {
     (void)state;
     struct run *run = random_run(3, &small);
@@ -720,6 +761,8 @@ int main(void) {
         cmocka_unit_test(past_the_end_of_one_run_is_past_the_end_of_the_other),
         cmocka_unit_test(lengths_move_on_their_ladder_and_ask_for_a_measurement),
         cmocka_unit_test(tab_goes_through_all_four_modes),
+        cmocka_unit_test(a_key_that_starts_the_presentation_never_ends_it),
+        cmocka_unit_test(while_presenting_a_period_blanks_in_every_mode),
         cmocka_unit_test(presenting_comes_back_to_the_mode_it_left),
         cmocka_unit_test(page_down_alone_walks_the_whole_lesson),
         cmocka_unit_test(a_step_under_way_is_finished_before_the_next_one),
