@@ -71,10 +71,11 @@ int main(int argc, char **argv) {
     struct options options;
     struct why why = {0};
     int code = EXIT_USAGE;
-    if (options_parse(&options, argc, argv, &why)) {
+    if (!signals_start(&why)) { // first of all: from here on a signal ends nothing half-way
+        code = EXIT_FAILED;
+    } else if (options_parse(&options, argc, argv, &why)) {
         find_runs(&options);
-        bool is_ready = signals_start(&why) && choose_language(&options, &why);
-        code = is_ready ? run_command(&options, &why) : EXIT_FAILED;
+        code = choose_language(&options, &why) ? run_command(&options, &why) : EXIT_FAILED;
     }
     if (code == EXIT_FAILED && signals_stop_asked())
         code = EXIT_STOPPED;

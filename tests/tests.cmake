@@ -1,6 +1,6 @@
 # Every test by name. Labels: unit (also run under address and undefined behaviour
 # sanitizers), threads (also under the thread sanitizer), golden, cli, window,
-# fuzz-smoke. Skips are exit code 77.
+# fuzz-smoke, quits (ctest -C quits -L quits). Skips are exit code 77.
 set(TOKENDRIP_TEST_DEFINITIONS
     TOKENDRIP_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
     TOKENDRIP_TESTDATA="${TOKENDRIP_TESTDATA}")
@@ -212,6 +212,8 @@ if(TOKENDRIP_HAS_TESTS)
     tokendrip_test(test_keys app/window tokendrip_app unit)
     target_link_libraries(test_keys PRIVATE PkgConfig::SDL2)
     tokendrip_test(test_desk app/window tokendrip_app unit ${random})
+    tokendrip_test(test_input app/window tokendrip_app unit)
+    target_link_libraries(test_input PRIVATE PkgConfig::SDL2)
     foreach(name lesson lesson_read lesson_values)
         tokendrip_test(test_${name} app/lesson tokendrip_app unit ${random} ${plain} ${fault} ${lessons} app/lesson/small_lesson.c)
     endforeach()
@@ -253,6 +255,11 @@ if(TOKENDRIP_HAS_TESTS)
     tokendrip_pieces(record cli ${cli}/test_record.py "class ([A-Za-z]+)")
     tokendrip_pieces(window window ${cli}/window_test.py "def piece_([a-z]+)")
     tokendrip_pieces(walk window ${cli}/walk_test.py "def piece_([a-z]+)")
+    # Minutes long: ctest -C quits -L quits
+    add_test(NAME quits CONFIGURATIONS quits
+             COMMAND ${Python3_EXECUTABLE} ${cli}/quits_test.py)
+    set_tests_properties(quits PROPERTIES LABELS quits SKIP_RETURN_CODE 77 TIMEOUT 1800
+        RUN_SERIAL ON ENVIRONMENT "TOKENDRIP=$<TARGET_FILE:tokendrip>")
 endif()
 
 if(TOKENDRIP_BENCH)

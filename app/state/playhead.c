@@ -71,6 +71,13 @@ struct playhead playhead_set_bounds(struct playhead playhead, int64_t wall_ns, i
     return anchored(playhead, wall_ns, now_ns);
 }
 
+struct playhead playhead_look(struct playhead playhead, int64_t before_ns, int64_t wall_ns,
+                              int64_t most_ns) {
+    int64_t gap_ns = wall_ns - before_ns;
+    playhead.anchor_wall_ns += gap_ns - clamp_i64(gap_ns, 0, most_ns);
+    return playhead;
+}
+
 // Rung `index` of the ladder from slowest (0) to fastest: 1/10^6, 1/(5 * 10^5),
 // 1/(2 * 10^5), 1/10^5 ... 1/1, 2/1, 5/1 ... 1000/1.
 static bool ladder_rung(int index, struct playhead_rate *out) {

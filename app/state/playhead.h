@@ -52,6 +52,12 @@ struct playhead playhead_set_rate(struct playhead playhead, int64_t wall_ns,
 struct playhead playhead_set_bounds(struct playhead playhead, int64_t wall_ns, int64_t first_ns,
                                     int64_t last_ns);
 
+// Of the time between two looks at the wall clock at most `most_ns` moves the playhead. What
+// is beyond that is a stall in which nobody saw the picture; it goes on where it was, also
+// when the clock went back. most_ns >= 0.
+struct playhead playhead_look(struct playhead playhead, int64_t before_ns, int64_t wall_ns,
+                              int64_t most_ns);
+
 // The rate on the 1-2-5 ladder that shows `run_ns` in about 20 s.
 struct playhead_rate playhead_rate_for(int64_t run_ns);
 // One rung faster (+1) or slower (-1) on the 1-2-5 ladder; 1/1,000,000 .. 1,000/1.

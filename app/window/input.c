@@ -29,7 +29,6 @@ static const struct {
     {SDLK_u, KMOD_CTRL, EDIT_CLEAR},
     {SDLK_z, KMOD_CTRL, EDIT_UNDO},
     {SDLK_RETURN, 0, EDIT_DONE},
-    {SDLK_KP_ENTER, 0, EDIT_DONE},
     {SDLK_ESCAPE, 0, EDIT_CLOSE},
 };
 
@@ -44,6 +43,10 @@ void input_wake(void *unused) {
         atomic_store(&wake_pending, false);
 }
 
+void input_end(void) {
+    atomic_store(&wake_pending, true); // and no event is left to say otherwise
+}
+
 // The letter of a key: by layout if that has Latin letters, else by place.
 static SDL_Keycode latin_key(SDL_Keysym sym) {
     if (sym.sym < 0x80 || (sym.sym & SDLK_SCANCODE_MASK))
@@ -53,15 +56,53 @@ static SDL_Keycode latin_key(SDL_Keysym sym) {
     return sym.sym;
 }
 
+// What a key of the keypad is with Num Lock off.
+static SDL_Keycode keypad_twin(SDL_Keycode key) {
+    static const SDL_Keycode twins[][2] = {
+        {SDLK_KP_7, SDLK_HOME},        {SDLK_KP_8, SDLK_UP},       {SDLK_KP_9, SDLK_PAGEUP},
+        {SDLK_KP_4, SDLK_LEFT},        {SDLK_KP_6, SDLK_RIGHT},    {SDLK_KP_1, SDLK_END},
+        {SDLK_KP_2, SDLK_DOWN},        {SDLK_KP_3, SDLK_PAGEDOWN}, {SDLK_KP_0, SDLK_INSERT},
+        {SDLK_KP_PERIOD, SDLK_DELETE},
+    };
+    for (size_t i = 0; i < sizeof twins / sizeof twins[0]; i++)
+        if (twins[i][0] == key)
+            return twins[i][1];
+    return key;
+}
+
+static SDL_Keycode key_of(SDL_Keysym sym) {
+    SDL_Keycode key = sym.sym == SDLK_KP_ENTER ? SDLK_RETURN : latin_key(sym);
+    return sym.mod & KMOD_NUM ? key : keypad_twin(key);
+}
+
+// Those that make a chord; the right Alt key is AltGr where there is one, and a chord too.
 static Uint16 held_mods(Uint16 mods) {
     Uint16 held = 0;
     held = (Uint16)(held | (mods & KMOD_SHIFT ? KMOD_SHIFT : 0));
     held = (Uint16)(held | (mods & KMOD_CTRL ? KMOD_CTRL : 0));
-    return (Uint16)(held | (mods & KMOD_LALT ? KMOD_ALT : 0));
+    held = (Uint16)(held | (mods & KMOD_GUI ? KMOD_GUI : 0));
+    return (Uint16)(held | (mods & (KMOD_ALT | KMOD_MODE) ? KMOD_ALT : 0));
 }
 
-static enum action key_action(const SDL_KeyboardEvent *event) {
-    return keys_pressed(latin_key(event->keysym), held_mods(event->keysym.mod), event->repeat);
+// A character belongs to a chord, not to a text, if Ctrl, Alt or the logo key is held; AltGr
+// types characters that its key alone does not give.
+static bool is_of_chord(const struct input *input, const char *text) {
+    if (input->held & (KMOD_RALT | KMOD_MODE))
+        return text[1] == '\0' && text[0] == input->key;
+    return (input->held & (KMOD_CTRL | KMOD_ALT | KMOD_GUI)) != 0;
+}
+
+static enum action key_action(const struct input *input, const SDL_KeyboardEvent *event) {
+    SDL_Keycode key = key_of(event->keysym);
+    int held = held_mods(event->keysym.mod);
+    enum action action = keys_pressed(latin_key(event->keysym), held, event->repeat);
+    if (action == ACTION_NONE)
+        action = keys_pressed(key, held, event->repeat);
+    // Characters do not arrive, so signs are taken by the key that has them.
+    bool is_sign = input->text_stopped && held == 0 && key > ' ' && key < 0x7F && !event->repeat;
+    if (action == ACTION_NONE && is_sign)
+        action = keys_typed((char[]){(char)key, '\0'});
+    return action;
 }
 
 static enum input_kind window_kind(Uint8 event) {
@@ -70,14 +111,10 @@ static enum input_kind window_kind(Uint8 event) {
     case SDL_WINDOWEVENT_DISPLAY_CHANGED:
         return INPUT_RESIZED;
     case SDL_WINDOWEVENT_EXPOSED:
-        return INPUT_EXPOSED;
-    case SDL_WINDOWEVENT_MINIMIZED:
-    case SDL_WINDOWEVENT_HIDDEN:
-        return INPUT_HIDDEN;
     case SDL_WINDOWEVENT_RESTORED:
     case SDL_WINDOWEVENT_MAXIMIZED:
     case SDL_WINDOWEVENT_SHOWN:
-        return INPUT_SHOWN;
+        return INPUT_EXPOSED;
     case SDL_WINDOWEVENT_LEAVE:
         return INPUT_LEFT;
     default:
@@ -111,7 +148,7 @@ static struct input_event pasted(struct input *input) {
 
 // A key while a text is typed: an edit, or one of the few that remain actions.
 static struct input_event editing_key(struct input *input, const SDL_KeyboardEvent *key) {
-    SDL_Keycode sym = latin_key(key->keysym);
+    SDL_Keycode sym = key_of(key->keysym);
     Uint16 held = held_mods(key->keysym.mod);
     bool is_paste =
         (sym == SDLK_v && held == KMOD_CTRL) || (sym == SDLK_INSERT && held == KMOD_SHIFT);
@@ -121,7 +158,7 @@ static struct input_event editing_key(struct input *input, const SDL_KeyboardEve
         if (edit_rows[i].key == sym && edit_rows[i].mods == held)
             return edit_event(edit_rows[i].edit);
     bool still_acts = (held & KMOD_CTRL) || (sym >= SDLK_F1 && sym <= SDLK_F12);
-    return action_event(still_acts ? key_action(key) : ACTION_NONE);
+    return action_event(still_acts ? key_action(input, key) : ACTION_NONE);
 }
 
 static struct input_event pressed(struct input *input, const SDL_MouseButtonEvent *button) {
@@ -156,14 +193,18 @@ static struct input_event translate(struct input *input, const SDL_Event *event)
     bool is_key = event->type == SDL_KEYDOWN || event->type == SDL_KEYUP;
     if (is_key && !event->key.repeat)
         input->is_fresh = false;
+    if (is_key) {
+        input->held = event->key.keysym.mod;
+        input->key = event->key.keysym.sym;
+    }
     switch (event->type) {
     case SDL_QUIT:
         return action_event(ACTION_QUIT);
     case SDL_KEYDOWN:
         return input->is_editing ? editing_key(input, &event->key)
-                                 : action_event(key_action(&event->key));
+                                 : action_event(key_action(input, &event->key));
     case SDL_TEXTINPUT:
-        if (input->is_fresh)
+        if (input->is_fresh || is_of_chord(input, event->text.text))
             return action_event(ACTION_NONE);
         return input->is_editing ? typed_event(input, event->text.text)
                                  : action_event(keys_typed(event->text.text));

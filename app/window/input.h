@@ -10,6 +10,7 @@ enum { INPUT_TEXT_BYTES = 4096 };
 
 struct input {
     bool text_stopped;           // an input method took over, so signs no longer arrive
+    int held, key;               // modifiers (KMOD_) and key code of the last key event
     bool is_editing;             // keys and characters edit a text, see input_edit
     bool is_fresh;               // ignore the character of the key that started the editing
     bool is_dragging;            // the left button is held
@@ -22,8 +23,6 @@ enum input_kind {
     INPUT_ACTION,
     INPUT_RESIZED, // size, display or scale changed
     INPUT_EXPOSED, // redraw, nothing changed
-    INPUT_HIDDEN,  // minimised or hidden
-    INPUT_SHOWN,
     INPUT_POINTER, // the mouse moved to x, y (window coordinates)
     INPUT_LEFT,    // the mouse left
     INPUT_PRESS,   // the left button went down at x, y
@@ -67,5 +66,8 @@ void input_edit(struct input *input, bool on);
 
 // Any thread: makes a waiting input_wait return INPUT_WOKEN. At most one is pending.
 void input_wake(void *unused);
+
+// Before the window is closed: from now on input_wake does nothing.
+void input_end(void);
 
 #endif

@@ -51,7 +51,6 @@ static const struct {
     {SDLK_UP, KMOD_CTRL, .action = ACTION_SCROLL_UP, .repeats = REPEATS},
     {SDLK_DOWN, KMOD_CTRL, .action = ACTION_SCROLL_DOWN, .repeats = REPEATS},
     {SDLK_RETURN, 0, ACTION_ENTER, ONCE, "name.enter", "key.enter", NULL},
-    {SDLK_KP_ENTER, 0, .action = ACTION_ENTER},
     {SDLK_l, 0, ACTION_LOG, ONCE, "L", "key.log", "hint.log"},
     {SDLK_g, 0, ACTION_GLOSSARY, ONCE, "G", "key.glossary", "hint.glossary"},
     {SDLK_w, 0, ACTION_WHY, ONCE, "W", "key.why", "hint.why"},

@@ -45,6 +45,18 @@ static int64_t frame_ns(const struct player *player) {
     return 1000000000 / min_int(window_refresh_hz(player->window), most_hz);
 }
 
+// The wall clock. The playhead passes over no moment unseen: two frames late is a stall, and
+// while the picture is hidden or blank time stands still.
+static int64_t look_ns(struct player *player) {
+    enum { LATE_FRAMES = 2 };
+    bool is_seen = !player->is_hidden && !player->stage.is_blank;
+    int64_t wall_ns = stopwatch_now_ns();
+    player->stage.playhead = playhead_look(player->stage.playhead, player->looked_ns, wall_ns,
+                                           is_seen ? LATE_FRAMES * frame_ns(player) : 0);
+    player->looked_ns = wall_ns;
+    return wall_ns;
+}
+
 // The next moment at which the loop must act without an event; INT64_MAX = never.
 static int64_t next_deadline_ns(struct player *player, int64_t wall_ns) {
     int64_t deadline_ns = INT64_MAX;
@@ -76,10 +88,19 @@ static void expire(struct player *player, int64_t wall_ns) {
     }
 }
 
+static void see_window(struct player *player) {
+    bool was_hidden = player->is_hidden;
+    player->is_hidden = window_is_hidden(player->window);
+    if (was_hidden && !player->is_hidden) {
+        player->shown_hash = 0;
+        player->is_stale = true;
+    }
+}
+
 // Sleeps until an event or the deadline. False: quit.
 static bool wait_and_act(struct player *player, int64_t deadline_ns) {
     struct input_event event;
-    int64_t wall_ns = stopwatch_now_ns();
+    int64_t wall_ns = look_ns(player);
     int64_t wait_ns = deadline_ns == INT64_MAX ? -1 : deadline_ns - wall_ns;
     int timeout_ms = -1;
     if (deadline_ns != INT64_MAX)
@@ -87,7 +108,7 @@ static bool wait_and_act(struct player *player, int64_t deadline_ns) {
     if (player->is_stale && !player->is_hidden)
         timeout_ms = 0;
     while (input_wait(&player->input, &event, timeout_ms)) {
-        if (!player_take_event(player, &event, stopwatch_now_ns()))
+        if (!player_take_event(player, &event, look_ns(player)))
             return false;
         timeout_ms = 0;
     }
@@ -96,7 +117,8 @@ static bool wait_and_act(struct player *player, int64_t deadline_ns) {
 
 static void loop(struct player *player) {
     for (bool goes_on = true; goes_on && !signals_stop_asked();) {
-        int64_t wall_ns = stopwatch_now_ns();
+        int64_t wall_ns = look_ns(player);
+        see_window(player);
         player_poll(player, wall_ns);
         if (!player->has_shown && session_failure(player->session))
             return; // nothing to show: the reason is printed on the terminal
@@ -238,9 +260,11 @@ static void tell_note(struct player *player, const char *note) {
     player_toast(player, stopwatch_now_ns(), note);
 }
 
+// First the window goes, so that the user need not wait until the last pass is computed.
 static void stop(struct player *player) {
-    session_close(player->session);
+    input_end();
     window_close(player->window);
+    session_close(player->session);
     text_destroy(player->text);
     lesson_destroy(player->lesson);
     free(player->easel);
@@ -254,7 +278,8 @@ int play_command(const struct options *options, struct why *why) {
         why_set(why, "out of memory. Close other programs and try again.");
     else if (start(&player, &code, why)) {
         signals_on_stop(input_wake, NULL);
-        player_refresh_run(&player, stopwatch_now_ns(), false);
+        player.looked_ns = stopwatch_now_ns();
+        player_refresh_run(&player, player.looked_ns, false);
         tell_note(&player, text_note(player.text));
         loop(&player);
         signals_on_stop(NULL, NULL);
@@ -262,8 +287,6 @@ int play_command(const struct options *options, struct why *why) {
         if (!player.run && session_failure(player.session)) {
             why_set(why, "%s", session_show(player.session, CLOCK_MEASURED, RUN_ENGINE).message);
             code = EXIT_FAILED;
-        } else if (signals_stop_asked()) {
-            code = EXIT_STOPPED;
         }
     }
     stop(&player);

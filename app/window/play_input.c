@@ -80,9 +80,9 @@ static bool serve_requests(struct player *player, const struct actions_context *
 }
 
 static bool is_toggle(enum action action) {
-    return action == ACTION_FULLSCREEN || action == ACTION_PRESENT || action == ACTION_HELP ||
-           action == ACTION_BLANK || action == ACTION_LOG || action == ACTION_GLOSSARY ||
-           action == ACTION_WHY || action == ACTION_PREDICT || action == ACTION_SIMPLE;
+    return action == ACTION_FULLSCREEN || action == ACTION_HELP || action == ACTION_BLANK ||
+           action == ACTION_LOG || action == ACTION_GLOSSARY || action == ACTION_WHY ||
+           action == ACTION_PREDICT || action == ACTION_SIMPLE;
 }
 
 static void put_action_toast(struct player *player, int64_t wall_ns) {
@@ -116,8 +116,9 @@ static bool follow(struct player *player, const struct stage_state *before, bool
 
 static bool act(struct player *player, enum action action, int64_t wall_ns) {
     if (is_toggle(action)) {
-        if (wall_ns - player->toggled_ns < TOGGLE_GUARD_NS)
+        if (action == player->toggled && wall_ns - player->toggled_ns < TOGGLE_GUARD_NS)
             return true;
+        player->toggled = action;
         player->toggled_ns = wall_ns;
     }
     struct stage_state before = player->stage;
@@ -201,13 +202,8 @@ bool player_take_event(struct player *player, struct input_event *event, int64_t
         return true;
     case INPUT_ACTION:
         return act(player, event->action, wall_ns);
-    case INPUT_HIDDEN:
-        player->is_hidden = true;
-        return true;
-    case INPUT_SHOWN:
     case INPUT_RESIZED:
     case INPUT_EXPOSED:
-        player->is_hidden = window_is_hidden(player->window);
         player->shown_hash = 0;
         player->is_stale = true;
         return true;

@@ -18,11 +18,11 @@ static void follow_live(struct player *player, int64_t wall_ns, bool has_begun) 
 }
 
 // Remembers the place in the run shown until the run that replaces it is complete.
-static void leave_place(struct player *player, const struct run *before) {
+static void leave_place(struct player *player, const struct run *before, int64_t wall_ns) {
     if (!before || before->state == RUN_OPEN)
         return;
     player->place_run = before;
-    player->place = player->stage.playhead;
+    player->place = playhead_pause(player->stage.playhead, wall_ns, true);
 }
 
 // `before`: the run whose place the new one takes over; NULL: it starts from its beginning.
@@ -57,7 +57,7 @@ void player_refresh_run(struct player *player, int64_t wall_ns, bool keep_place)
     player->is_live = show.is_live;
     player->is_stale = true;
     if (keep_place && (!show.run || show.run->state == RUN_OPEN))
-        leave_place(player, before);
+        leave_place(player, before, wall_ns);
     if (!show.run)
         return;
     player->has_shown = true;

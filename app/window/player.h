@@ -46,6 +46,7 @@ struct player {
     int64_t toast_until_ns;
     int pointer_x, pointer_y;
     int64_t pointer_until_ns;
+    enum action toggled; // last, and when
     int64_t toggled_ns;
     int64_t measure_at_ns;      // when to measure after a slider was moved; 0 = never
     bool has_told_failure;      // the user was told that the device was lost
@@ -53,6 +54,7 @@ struct player {
     int said_event;
     struct lesson_place said_place;
     bool is_hidden, is_stale; // not visible; must be drawn again
+    int64_t looked_ns;        // when the clock was last read
     uint64_t shown_hash;      // of the lists on the screen
     int64_t next_frame_ns;    // absolute deadline while something moves
     char title[96];

@@ -6,6 +6,7 @@
 #include "compute/base/num.h"
 #include "compute/base/why.h"
 #include "render/pixel/draw.h"
+#include "render/pixel/x11.h"
 
 #include <SDL.h>
 #include <stdio.h>
@@ -94,6 +95,7 @@ static bool start_video(struct window *window, struct why *why) {
     }
     if (is_blind(SDL_GetCurrentVideoDriver()) && !is_blind_asked)
         return no_display(why, "SDL found only a driver that shows nothing");
+    x11_hush();
     SDL_StopTextInput(); // on by default
     return true;
 }
@@ -161,8 +163,10 @@ bool window_open(struct window **out, const struct window_opts *opts, struct tex
     struct window *window = *out = calloc(1, sizeof *window);
     if (!window)
         return why_set(why, "out of memory for the window");
-    if (start_video(window, why) && create_window(window, opts, why) &&
-        check_surface(window, why) && draw_create(&window->draw, text, why)) {
+    bool is_there = start_video(window, why) && create_window(window, opts, why);
+    if (is_there)
+        x11_watch(window->window);
+    if (is_there && check_surface(window, why) && draw_create(&window->draw, text, why)) {
         if (opts->fullscreen)
             window_set_fullscreen(window, true);
         return true;
@@ -181,9 +185,9 @@ void window_close(struct window *window) {
         return;
     draw_destroy(window->draw);
     SDL_FreeSurface(window->shadow);
-    if (window->window)
+    if (window->window && !x11_is_cut())
         SDL_DestroyWindow(window->window);
-    else if (window->has_video)
+    if (!window->window && window->has_video)
         SDL_QuitSubSystem(SDL_INIT_VIDEO);
     free(window);
 }
@@ -237,7 +241,8 @@ void window_show(struct window *window, const struct cmdlist *scene, const struc
 }
 
 bool window_is_hidden(const struct window *window) {
-    return (SDL_GetWindowFlags(window->window) & (SDL_WINDOW_HIDDEN | SDL_WINDOW_MINIMIZED)) != 0;
+    return x11_is_covered() ||
+           (SDL_GetWindowFlags(window->window) & (SDL_WINDOW_HIDDEN | SDL_WINDOW_MINIMIZED)) != 0;
 }
 
 int window_refresh_hz(const struct window *window) {

@@ -47,7 +47,7 @@ void window_size(const struct window *window, int *width, int *height);
 // black), then the HUD (NULL: none). May wait for the display server: never a clock.
 void window_show(struct window *window, const struct cmdlist *scene, const struct cmdlist *hud);
 
-// Minimised or hidden: a frame would be seen by nobody and might not wait.
+// Minimised, hidden or covered by other windows: a frame would be seen by nobody and might not wait.
 bool window_is_hidden(const struct window *window);
 
 int window_refresh_hz(const struct window *window); // 60 when unknown

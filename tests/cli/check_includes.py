@@ -25,7 +25,7 @@ ROOMS = {
     "compute/engine": ("base run model analysis backend measure", "", LIBC),
     "compute/file": ("base run analysis", "jansson.h", LIBC),
     "render/data": ("base", "", PURE),
-    "render/pixel": ("base render/data", "SDL.h SDL_ttf.h fontconfig/fontconfig.h png.h", LIBC),
+    "render/pixel": ("base render/data", "SDL.h SDL_syswm.h SDL_ttf.h fontconfig/fontconfig.h png.h", LIBC),
     "render/paint": ("base render/data render/pixel", "", PURE),
     "render/film": ("base render/pixel", "libav", LIBC),
     "app/lesson": ("base run", "", PURE),

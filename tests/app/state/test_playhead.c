@@ -40,6 +40,32 @@ static void a_moment_stays_within_its_bounds(void **state) {
     assert_false(playhead_is_at_end(&p, 0));
 }
 
+static void a_stall_and_a_clock_that_goes_back_move_nothing(void **state) {
+    (void)state;
+    enum { FRAME_NS = 33000000 };
+    const int64_t hour_ns = INT64_C(3600000000000);
+    struct playhead p = replay((struct playhead_rate){1, 1});
+    int64_t wall_ns = hour_ns;
+    p = playhead_seek(p, wall_ns, 0);
+    static const struct {
+        int64_t gap_ns, most_ns, moved_ns;
+    } looks[] = {
+        {20, FRAME_NS, 20},
+        {FRAME_NS, FRAME_NS, FRAME_NS},
+        {FRAME_NS + 1, FRAME_NS, FRAME_NS},
+        {INT64_C(3600000000000), FRAME_NS, FRAME_NS}, // the process was stopped
+        {5000, 0, 0},                                 // nobody could see it
+        {-INT64_C(7200000000000), FRAME_NS, 0},
+        {1000, FRAME_NS, 1000},
+    };
+    for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++) {
+        int64_t before_ns = playhead_at(&p, wall_ns);
+        p = playhead_look(p, wall_ns, wall_ns + looks[i].gap_ns, looks[i].most_ns);
+        wall_ns += looks[i].gap_ns;
+        assert_int_equal(playhead_at(&p, wall_ns), before_ns + looks[i].moved_ns);
+    }
+}
+
 static void no_change_makes_the_moment_jump(void **state) {
     (void)state;
     struct playhead p = replay((struct playhead_rate){1, 50});
@@ -170,6 +196,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_moment_is_anchor_plus_rate_times_wall),
         cmocka_unit_test(a_moment_stays_within_its_bounds),
+        cmocka_unit_test(a_stall_and_a_clock_that_goes_back_move_nothing),
         cmocka_unit_test(no_change_makes_the_moment_jump),
         cmocka_unit_test(pause_stands_still),
         cmocka_unit_test(rates_are_on_the_1_2_5_ladder),
