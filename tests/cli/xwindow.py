@@ -64,7 +64,16 @@ class Display:
         if window_manager:
             self.manager = subprocess.Popen(["openbox"], env=self.env, stdout=subprocess.DEVNULL,
                                             stderr=subprocess.DEVNULL)
-            time.sleep(0.5)
+            self.wait_for_manager()
+
+    def wait_for_manager(self):
+        """Until it has taken the display over, which it says on the root window."""
+        for _ in range(600):
+            found = subprocess.run(["xdotool", "getactivewindow"], env=self.env,
+                                   capture_output=True, text=True)
+            if "claims not to support" not in found.stdout + found.stderr:
+                return
+            time.sleep(0.1)
 
     def __enter__(self):
         return self
@@ -77,6 +86,30 @@ class Display:
         shutil.rmtree(self.state, ignore_errors=True)
 
 
+class Load:
+    """Busy loops, as many as there are processors, while it is entered."""
+
+    def __enter__(self):
+        self.loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"])
+                      for _ in os.sched_getaffinity(0)]
+        return self
+
+    def __exit__(self, *_):
+        for loop in self.loops:
+            loop.kill()
+            loop.wait()
+
+
+def wait_for(is_true, what, seconds=60):
+    """Until a condition holds; a busy machine takes longer and fails nothing."""
+    deadline = time.monotonic() + seconds
+    while not is_true():
+        if time.monotonic() > deadline:
+            check(False, what)
+        time.sleep(0.05)
+    check(True, what)
+
+
 class Window:
     def __init__(self, display, *args):
         self.display = display
@@ -87,7 +120,8 @@ class Window:
         self.id = self.find()
 
     def find(self):
-        for _ in range(200):
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
             if self.process.poll() is not None:
                 raise RuntimeError(f"ended early: {self.process.stderr.read().decode()}")
             found = subprocess.run(
@@ -95,11 +129,15 @@ class Window:
                  "--name", "^tokendrip"],
                 env=self.display.env, capture_output=True, text=True).stdout.split()
             if found:
-                subprocess.run(["xdotool", "windowfocus", "--sync", found[0]], env=self.display.env,
-                               stderr=subprocess.DEVNULL)
-                return found[0]
+                self.id = found[0]
+                self.focus()
+                return self.id
             time.sleep(0.05)
         raise RuntimeError("no window came")
+
+    def focus(self):
+        subprocess.run(["xdotool", "windowfocus", "--sync", self.id], env=self.display.env,
+                       stderr=subprocess.DEVNULL)
 
     def key(self, *keys, wait=0.35):
         for key in keys:
@@ -118,16 +156,25 @@ class Window:
         return zlib.crc32(data[int.from_bytes(data[:4], "big"):])
 
     def settled(self):
-        """A screen that is the same twice, after toasts are gone."""
-        time.sleep(2.6)
-        last = self.screen()
-        for _ in range(20):
-            time.sleep(0.25)
+        """A screen that stays the same for longer than a toast, while the program sleeps."""
+        last, since = None, 0
+        deadline = time.monotonic() + 90
+        while time.monotonic() < deadline:
             now = self.screen()
-            if now == last:
+            if now != last or self.is_running():
+                last, since = now, time.monotonic()
+            elif time.monotonic() - since > 2.6:
                 return now
-            last = now
+            time.sleep(0.2)
         raise RuntimeError("the screen does not come to rest")
+
+    def comes(self, screen, what):
+        """The picture becomes this one, however long a busy machine takes."""
+        wait_for(lambda: self.screen() == screen, what)
+
+    def changes(self, screen, what):
+        """The picture becomes another one."""
+        wait_for(lambda: self.screen() != screen, what)
 
     def size(self):
         out = subprocess.run(["xdotool", "getwindowgeometry", "--shell", self.id],
@@ -143,6 +190,18 @@ class Window:
         fields = open(f"/proc/{self.process.pid}/stat").read().rsplit(")", 1)[1].split()
         return int(fields[11]) + int(fields[12])
 
+    def is_running(self):
+        """One of its threads wants a processor: what it does is not shown yet."""
+        tasks = f"/proc/{self.process.pid}/task"
+        for task in os.listdir(tasks):
+            try:
+                with open(os.path.join(tasks, task, "stat")) as stat:
+                    if stat.read().rsplit(")", 1)[1].split()[0] == "R":
+                        return True
+            except OSError:
+                continue  # it has just ended
+        return False
+
     def is_alive(self):
         return self.process.poll() is None
 
@@ -151,7 +210,7 @@ class Window:
         subprocess.run(["xdotool", "key", "--window", self.id, "ctrl+q"], env=self.display.env,
                        stderr=subprocess.DEVNULL)
         subprocess.run(["xdotool", "keyup", "q", "keyup", "ctrl"], env=self.display.env)
-        code = self.process.wait(timeout=5)
+        code = self.process.wait(timeout=60)
         if code != 0:
             print(f"exit code {code}: {self.process.stderr.read().decode()}")
         shutil.rmtree(self.folder, ignore_errors=True)
