@@ -11,10 +11,12 @@
 #include "app/window/play.h"
 #include "compute/base/assets.h"
 #include "compute/base/signals.h"
+#include "compute/base/utf8.h"
 #include "compute/base/why.h"
 #include "compute/base/words.h"
 
 #include <poll.h>
+#include <string.h>
 #include <unistd.h>
 
 static int run_command(const struct options *options, struct why *why) {
@@ -81,7 +83,10 @@ int main(int argc, char **argv) {
         code = EXIT_STOPPED;
     if (!flush_output() && code == EXIT_OK)
         code = EXIT_FAILED;
-    if (code != EXIT_OK && why.text[0])
-        fprintf(stderr, "tokendrip: %s\n", why.text);
+    if (code != EXIT_OK && why.text[0]) {
+        fprintf(stderr, "tokendrip: ");
+        utf8_print(stderr, why.text, strlen(why.text));
+        fputc('\n', stderr);
+    }
     return code;
 }

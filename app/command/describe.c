@@ -147,6 +147,12 @@ static void print_cache(FILE *out, const struct run *run, int entries) {
     fprintf(out, ", %s\n", figure_bytes(entry_bytes * entries).text);
 }
 
+// With words of a file: a lesson's, or the names in a run.
+static void print_line(FILE *out, const char *text) {
+    utf8_print(out, text, strlen(text));
+    fputc('\n', out);
+}
+
 // Fills the page of the chapter that follows the run. False: it has no summary to print.
 static bool find_summary(struct lesson_page *page, const struct lesson *lesson,
                          const struct run *run, int event) {
@@ -163,7 +169,7 @@ void describe_step(FILE *out, const struct lesson *lesson, const struct run *run
     struct lesson_page page;
     char line[DESCRIBE_LINE_BYTES];
     if (find_summary(&page, lesson, run, event)) {
-        fprintf(out, "%s\n", page.summary);
+        print_line(out, page.summary);
     } else {
         describe_event(line, sizeof line, run, event);
         fprintf(out, "%s.\n", line);
@@ -176,8 +182,10 @@ void describe_block(FILE *out, const struct lesson *lesson, const struct run *ru
     char line[DESCRIBE_LINE_BYTES];
     describe_event(line, sizeof line, run, event);
     fprintf(out, "%d. %s.\n", event + 1, line);
-    if (find_summary(&page, lesson, run, event))
-        fprintf(out, "   %s %s\n", word("describe.short"), page.summary);
+    if (find_summary(&page, lesson, run, event)) {
+        fprintf(out, "   %s ", word("describe.short"));
+        print_line(out, page.summary);
+    }
     if (event == 0)
         print_prompt(out, run);
     struct run_moment now = run_moment_at(run, run_event_ns(run, event));
@@ -202,9 +210,9 @@ static void print_origin(FILE *out, const struct run *run) {
         return;
     struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 1});
     scene_at(view, run, run_end_ns(run), &options);
-    fprintf(out, "%s\n", view->origin[0]);
+    print_line(out, view->origin[0]);
     if (view->note[0])
-        fprintf(out, "%s\n", view->note);
+        print_line(out, view->note);
     free(view);
 }
 

@@ -6,6 +6,7 @@
 #include "compute/base/figures.h"
 #include "compute/base/partfile.h"
 #include "compute/base/progress.h"
+#include "compute/base/utf8.h"
 #include "compute/base/why.h"
 #include "compute/file/runfile.h"
 
@@ -144,7 +145,10 @@ void measure_print_table(FILE *out, const struct measured *measured) {
 
 void measure_print_answer(FILE *out, const struct run *run) {
     bool is_first = true;
-    for (int i = 0; i < run->answer_count; i++) {
+    char *answer = NULL; // whole: one character may be several tokens
+    size_t answer_bytes = 0;
+    FILE *joined = open_memstream(&answer, &answer_bytes);
+    for (int i = 0; joined && i < run->answer_count; i++) {
         int token = run->info.prompt_tokens + i;
         size_t bytes = 0;
         const char *text = run_token_text(run, token, &bytes);
@@ -156,8 +160,11 @@ void measure_print_answer(FILE *out, const struct run *run) {
             bytes--;
         }
         is_first = false;
-        fwrite(text, 1, bytes, out);
+        fwrite(text, 1, bytes, joined);
     }
+    if (joined && fclose(joined) == 0)
+        utf8_print(out, answer, answer_bytes);
+    free(answer);
     fputc('\n', out);
 }
 

@@ -2,6 +2,7 @@
 #include "app/runs/prompt.h"
 
 #include "compute/base/assets.h"
+#include "compute/base/utf8.h"
 #include "compute/base/why.h"
 #include "compute/run/run.h"
 
@@ -12,11 +13,18 @@
 
 // --- Texts ---
 
+// Takes a byte order mark off.
+static bool open_text(const char **text, size_t *bytes, const char *name, struct why *why) {
+    const char *encoding = utf8_open(text, bytes);
+    return !encoding || why_set(why, "%.160s is %s text. Save it as UTF-8.", name, encoding);
+}
+
 // The whole of a text file, NUL-terminated. Owner: the caller, free().
 static char *read_text(const char *path, size_t *bytes, struct why *why) {
     bool is_stdin = strcmp(path, "-") == 0;
     FILE *file = is_stdin ? stdin : fopen(path, "rb");
     char *text = malloc(TOKENIZER_MAX_TEXT_BYTES + 2);
+    const char *start = text;
     bool ok = false;
     if (!file) {
         why_set(why, "cannot read %.160s: %s. Check the name.", path, strerror(errno));
@@ -32,7 +40,9 @@ static char *read_text(const char *path, size_t *bytes, struct why *why) {
     else if (*bytes > TOKENIZER_MAX_TEXT_BYTES)
         why_set(why, "%.160s is longer than %d bytes. Take a shorter text.", path,
                 TOKENIZER_MAX_TEXT_BYTES);
-    else if (memchr(text, '\0', *bytes))
+    else if (!open_text(&start, bytes, is_stdin ? "standard input" : path, why))
+        ok = false;
+    else if (memchr(start, '\0', *bytes))
         why_set(why, "%.160s is no text: it has a zero byte. Give a UTF-8 text file.", path);
     else
         ok = true;
@@ -43,6 +53,7 @@ out:
         free(text);
         return NULL;
     }
+    memmove(text, start, *bytes);
     text[*bytes] = '\0';
     return text;
 }
@@ -198,14 +209,16 @@ static bool check_count(struct prompt *prompt, int tokens, struct why *why) {
 
 bool prompt_from_request(struct prompt *out, const struct tokenizer *tokenizer,
                          const struct run_request *request, struct why *why) {
-    if (request->prompt)
-        return prompt_from_text(out, tokenizer, request->prompt, strlen(request->prompt), why) &&
+    const char *typed = request->prompt;
+    size_t bytes = typed ? strlen(typed) : 0;
+    if (typed)
+        return open_text(&typed, &bytes, "--prompt", why) &&
+               prompt_from_text(out, tokenizer, typed, bytes, why) &&
                check_count(out, request->prompt_tokens, why);
     if (!request->prompt_file && request->prompt_tokens > 0)
         return prompt_of_length(out, tokenizer, request->prompt_tokens, why);
     if (!request->prompt_file)
         return prompt_from_text(out, tokenizer, PROMPT_DEFAULT, strlen(PROMPT_DEFAULT), why);
-    size_t bytes = 0;
     char *text = read_text(request->prompt_file, &bytes, why);
     if (!text)
         return false;

@@ -5,6 +5,7 @@
 #include "compute/base/num.h"
 #include "compute/base/progress.h"
 #include "compute/base/signals.h"
+#include "compute/base/utf8.h"
 #include "compute/base/why.h"
 #include "compute/file/runfile.h"
 #include "compute/file/schedule.h"
@@ -32,6 +33,10 @@ static bool read_script(char out[SCRIPT_BYTES], struct why *why) {
     size_t bytes = file ? fread(out, 1, SCRIPT_BYTES - 1, file) : 0;
     if (file)
         fclose(file);
+    const char *start = out;
+    if (utf8_open(&start, &bytes))
+        bytes = 0; // is refused below
+    memmove(out, start, bytes);
     while (bytes > 0 && out[bytes - 1] == '\n')
         bytes--;
     out[bytes] = '\0';

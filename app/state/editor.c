@@ -44,6 +44,7 @@ static size_t clean(char *out, size_t room, const char *text, size_t bytes, int 
     size_t used = 0;
     *characters = 0;
     *is_cut = false;
+    utf8_open(&text, &bytes);
     for (size_t at = 0; at < bytes;) {
         char character[CHARACTER_BYTES];
         size_t length = 0;

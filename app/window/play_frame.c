@@ -6,6 +6,7 @@
 #include "app/window/hud.h"
 #include "app/window/keys.h"
 #include "compute/base/stopwatch.h"
+#include "compute/base/utf8.h"
 #include "compute/base/words.h"
 
 #include <stdio.h>
@@ -146,7 +147,8 @@ void player_say_step(struct player *player, int64_t wall_ns) {
     if (is_lesson) {
         struct lesson_page page;
         lesson_page(&page, player->lesson, place, run, run_event_ns(run, event < 0 ? 0 : event));
-        printf("%s\n", page.summary);
+        utf8_print(stdout, page.summary, strlen(page.summary));
+        putchar('\n');
         fflush(stdout);
     } else if (event >= 0) {
         describe_step(stdout, player->lesson, run, event);

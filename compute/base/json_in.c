@@ -2,6 +2,7 @@
 // was wrong.
 #include "compute/base/json_in.h"
 
+#include "compute/base/utf8.h"
 #include "compute/base/why.h"
 
 #include <errno.h>
@@ -79,10 +80,16 @@ bool jsonin_read(char **text, size_t *bytes, const char *path, size_t max_bytes,
     bool done = read_all(file, text, bytes, max_bytes);
     int reason = errno;
     close(file);
-    if (done)
+    const char *start = *text;
+    const char *encoding = done ? utf8_open(&start, bytes) : NULL;
+    if (done && !encoding) {
+        memmove(*text, start, *bytes);
         return true;
+    }
     free(*text);
     *text = NULL;
+    if (encoding)
+        return why_set(why, "%s: is %s text: save it as UTF-8", jsonin_short(path), encoding);
     if (reason == EFBIG)
         return why_set(why, "%s: larger than the %zu KiB that such a file may have",
                        jsonin_short(path), max_bytes / 1024);

@@ -24,7 +24,8 @@ struct jsonin_range {
     int64_t least, most; // both included
 };
 
-// Reads a whole file or pipe of at most `max_bytes`. Owner: the caller, free().
+// Reads a whole file or pipe of at most `max_bytes`, without a byte order mark; UTF-16 is
+// refused. Owner: the caller, free().
 bool jsonin_read(char **text, size_t *bytes, const char *path, size_t max_bytes, struct why *why);
 
 // The value in `bytes` bytes at `json`; `first_line` is the line they begin at (1

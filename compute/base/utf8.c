@@ -2,8 +2,8 @@
 // of a sequence; what a character is comes from utf8proc's tables.
 #include "compute/base/utf8.h"
 
-#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <utf8proc.h>
 
@@ -87,6 +87,32 @@ size_t utf8_before(const char *text, size_t at) {
     return at;
 }
 
+// --- From outside ---
+
+const char *utf8_open(const char **text, size_t *bytes) {
+    enum { SEEN_BYTES = 1024, MARK_BYTES = 3 };
+    const char *start = *text;
+    size_t seen = *bytes < SEEN_BYTES ? *bytes / 4 * 4 : SEEN_BYTES, zeros[4] = {0};
+    for (size_t i = 0; i < seen; i++)
+        zeros[i % 4] += start[i] == '\0';
+    // Every code point below U+110000 has a zero byte at its larger end, most have two.
+    size_t units = seen / 4;
+    if (units > 0 && ((zeros[0] == units && 2 * zeros[1] > units) ||
+                      (zeros[3] == units && 2 * zeros[2] > units)))
+        return "UTF-32";
+    if (*bytes >= 2 && (memcmp(start, "\xFF\xFE", 2) == 0 || memcmp(start, "\xFE\xFF", 2) == 0))
+        return "UTF-16";
+    // More than half of the pairs have a zero in the one place, and none in the other.
+    size_t even = zeros[0] + zeros[2], odd = zeros[1] + zeros[3];
+    if ((even == 0 && odd > units) || (odd == 0 && even > units))
+        return "UTF-16";
+    if (*bytes >= MARK_BYTES && memcmp(start, "\xEF\xBB\xBF", MARK_BYTES) == 0) {
+        *text += MARK_BYTES;
+        *bytes -= MARK_BYTES;
+    }
+    return NULL;
+}
+
 // --- Classes ---
 
 bool utf8_is_control(uint32_t code) {
@@ -155,4 +181,27 @@ void utf8_printable(char *out, size_t out_bytes, const char *text, size_t text_b
     out[used] = '\0';
     if (at < text_bytes)
         snprintf(out + whole, out_bytes - whole, "...");
+}
+
+// A terminal shows it, or a line end or a tab, and obeys nothing else in it.
+static bool is_harmless(uint32_t code) {
+    bool is_joiner = code == 0x200C || code == 0x200D;
+    return code == '\n' || code == '\t' || code == '\\' || is_joiner || is_plain(code);
+}
+
+void utf8_print(FILE *out, const char *text, size_t bytes) {
+    bool is_terminal = isatty(fileno(out));
+    if (!is_terminal)
+        fwrite(text, 1, bytes, out);
+    for (size_t at = 0; is_terminal && at < bytes;) {
+        uint32_t code = 0;
+        size_t length = utf8_next(text + at, bytes - at, &code);
+        if (length > 0 && is_harmless(code)) {
+            fwrite(text + at, 1, length, out);
+            at += length;
+            continue;
+        }
+        for (size_t end = at + (length ? length : 1); at < end; at++)
+            fprintf(out, "\\x%02x", (unsigned char)text[at]);
+    }
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 // Replaces bytes that are not UTF-8.
 enum { UTF8_REPLACEMENT = 0xFFFD };
@@ -25,6 +26,11 @@ size_t utf8_encode(char out[4], uint32_t code);
 
 // True if all of it is well-formed; an empty text is.
 bool utf8_is_valid(const char *text, size_t bytes);
+
+// Begins reading a text from outside: moves *text behind a byte order mark (EF BB BF), if
+// it has one. NULL if it may be UTF-8; else the name of the encoding that it is in, "UTF-16"
+// or "UTF-32", which its mark shows, or its zero bytes: Latin text has one in each unit.
+const char *utf8_open(const char **text, size_t *bytes);
 
 // True for a byte in the middle of a sequence.
 static inline bool utf8_continues(char byte) {
@@ -45,6 +51,11 @@ size_t utf8_before(const char *text, size_t at);
 // become \xNN; what does not fit in `out_bytes` is cut between characters and ends in
 // "...". Always NUL-terminated.
 void utf8_printable(char *out, size_t out_bytes, const char *text, size_t text_bytes);
+
+// Writes text that the program did not make. Where `out` is a terminal, what it would obey
+// becomes \xNN: control characters but tab and line feed, bytes that are not UTF-8, and
+// characters that show nothing or turn the direction of the line. Else all bytes as they are.
+void utf8_print(FILE *out, const char *text, size_t bytes);
 
 // U+0000 .. U+001F and U+007F .. U+009F: no font draws them, terminals obey them.
 bool utf8_is_control(uint32_t code);

@@ -211,6 +211,31 @@ static void a_prompt_file_that_is_none_is_refused_in_one_line(void **state) {
     assert_null(strchr(why.text, '\n'));
 }
 
+static void a_byte_order_mark_is_no_part_of_a_prompt_and_utf_16_is_refused(void **state) {
+    struct fixture *f = *state;
+    char path[64];
+    struct why why;
+    snprintf(path, sizeof path, "%s/prompt.txt", f->folder);
+    struct run_request requests[] = {{.prompt_file = path},
+                                     {.prompt = "\xEF\xBB\xBFWhere is my parcel?"}};
+    write_file(path, "\xEF\xBB\xBFWhere is my parcel?\n", 23);
+    for (int i = 0; i < 2; i++) {
+        struct prompt prompt;
+        assert_true(prompt_from_request(&prompt, f->tokenizer, &requests[i], &why));
+        assert_int_equal(prompt.count, 1 + f->question.count);
+        assert_ids(prompt.ids + 1, f->question.ids, f->question.count);
+        prompt_clear(&prompt);
+    }
+    static const char *const encoded[] = {"\xFF\xFEW\0o\0", "W\0o\0"};
+    for (int i = 0; i < 2; i++) {
+        struct prompt prompt;
+        write_file(path, encoded[i], i == 0 ? 6 : 4);
+        assert_false(prompt_from_request(&prompt, f->tokenizer, &requests[0], &why));
+        assert_non_null(strstr(why.text, "is UTF-16 text. Save it as UTF-8."));
+    }
+    unlink(path);
+}
+
 static void an_empty_policy_cannot_fill_a_prompt(void **state) {
     struct fixture *f = *state;
     struct prompt prompt;
@@ -260,6 +285,7 @@ int main(void) {
         cmocka_unit_test(a_given_prompt_and_a_count_must_agree),
         cmocka_unit_test(a_prompt_file_is_read_without_its_last_line_end),
         cmocka_unit_test(a_prompt_file_that_is_none_is_refused_in_one_line),
+        cmocka_unit_test(a_byte_order_mark_is_no_part_of_a_prompt_and_utf_16_is_refused),
         cmocka_unit_test(an_empty_policy_cannot_fill_a_prompt),
         cmocka_unit_test(another_models_tokenizer_gives_exact_lengths_too),
     };

@@ -107,6 +107,27 @@ static void a_file_of_just_the_bound_is_read(void **state) {
     assert_int_equal(unlink(path_of("x")), 0);
 }
 
+static void a_byte_order_mark_is_taken_off_a_file_and_utf_16_is_refused(void **state) {
+    (void)state;
+    static const char marked[] = "\xEF\xBB\xBF[1]", wide[] = {'[', 0, '1', 0, ']', 0};
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *file = fopen(path_of("x"), "wb");
+    fwrite(marked, 1, sizeof marked - 1, file);
+    fclose(file);
+    assert_true(jsonin_read(&text, &bytes, path_of("x"), 100, &why));
+    assert_int_equal(bytes, 3);
+    assert_memory_equal(text, "[1]", 3);
+    free(text);
+    file = fopen(path_of("x"), "wb");
+    fwrite(wide, 1, sizeof wide, file);
+    fclose(file);
+    assert_false(jsonin_read(&text, &bytes, path_of("x"), 100, &why));
+    assert_null(text);
+    assert_non_null(strstr(why.text, "x: is UTF-16 text: save it as UTF-8"));
+    assert_int_equal(unlink(path_of("x")), 0);
+}
+
 static void syntax_errors_name_file_line_and_column_in_one_line(void **state) {
     (void)state;
     static const struct {
@@ -192,6 +213,8 @@ int main(void) {
                                         make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(a_file_of_just_the_bound_is_read, make_folder,
                                         remove_folder),
+        cmocka_unit_test_setup_teardown(a_byte_order_mark_is_taken_off_a_file_and_utf_16_is_refused,
+                                        make_folder, remove_folder),
         cmocka_unit_test(syntax_errors_name_file_line_and_column_in_one_line),
         cmocka_unit_test(a_reason_keeps_its_end_when_names_and_values_are_long),
         cmocka_unit_test(fields_are_taken_only_in_their_type_and_range),

@@ -10,8 +10,10 @@
 #include "compute/base/utf8.h"
 
 #include <inttypes.h>
+#include <pty.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 // --- Decoding and encoding ---
 
@@ -228,6 +230,76 @@ static void characters_of_a_reader_end_where_uax_29_says(void **state) {
     }
 }
 
+static void a_byte_order_mark_is_taken_off_and_other_encodings_are_named(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t bytes;
+        const char *encoding; // NULL = UTF-8
+        size_t left;
+    } cases[] = {
+        {"abc", 3, NULL, 3},
+        {"", 0, NULL, 0},
+        {"\xEF\xBB\xBF", 3, NULL, 0},
+        {"\xEF\xBB\xBF"
+         "abc",
+         6, NULL, 3},
+        {"\xEF\xBB\xBF\xEF\xBB\xBF", 6, NULL, 3}, // the second is a character
+        {"\xEF\xBB", 2, NULL, 2},
+        {"a\0b", 3, NULL, 3}, // no text at all, but that is for others to say
+        {"abc\0", 4, NULL, 4},
+        {"ab\0d", 4, NULL, 4},
+        {"abcdef\0h", 8, NULL, 8},
+        {"\xFF\xFE"
+         "a\0",
+         4, "UTF-16", 4},
+        {"\xFE\xFF\0a", 4, "UTF-16", 4},
+        {"\xFF\xFE", 2, "UTF-16", 2},
+        {"a\0b\0", 4, "UTF-16", 4},
+        {"\0a\0b", 4, "UTF-16", 4},
+        {"W\0o\0?\0\x0A\x26", 8, "UTF-16", 8},
+        {"\xFF\xFE\0\0a\0\0\0", 8, "UTF-32", 8},
+        {"\0\0\xFE\xFF\0\0\0a", 8, "UTF-32", 8},
+        {"a\0\0\0", 4, "UTF-32", 4},
+        {"\0\0\0a", 4, "UTF-32", 4},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *text = cases[i].text;
+        size_t bytes = cases[i].bytes;
+        const char *encoding = utf8_open(&text, &bytes);
+        if (!encoding != !cases[i].encoding || (encoding && strcmp(encoding, cases[i].encoding)) ||
+            bytes != cases[i].left || text + bytes != cases[i].text + cases[i].bytes)
+            fail_msg("row %zu: %s, %zu bytes left", i, encoding ? encoding : "UTF-8", bytes);
+    }
+}
+
+static const char foreign[] = "a\x1b[31m\tb\n\xE2\x80\xAE"
+                              "c\xFF\\ \xC3\xA4\xC2\x9B\r";
+
+static void only_a_terminal_gets_foreign_text_escaped(void **state) {
+    (void)state;
+    int main_end = -1, terminal = -1, ends[2];
+    char got[128] = "";
+    assert_int_equal(openpty(&main_end, &terminal, NULL, NULL, NULL), 0);
+    FILE *out = fdopen(terminal, "w");
+    utf8_print(out, foreign, sizeof foreign - 1);
+    fflush(out);
+    assert_true(read(main_end, got, sizeof got - 1) > 0);
+    fclose(out);
+    close(main_end);
+    // The terminal itself puts a carriage return before the line feed.
+    assert_string_equal(got, "a\\x1b[31m\tb\r\n\\xe2\\x80\\xaec\\xff\\ \xC3\xA4\\xc2\\x9b\\x0d");
+
+    assert_int_equal(pipe(ends), 0);
+    out = fdopen(ends[1], "w");
+    utf8_print(out, foreign, sizeof foreign - 1);
+    fclose(out);
+    memset(got, 0, sizeof got);
+    assert_int_equal(read(ends[0], got, sizeof got), sizeof foreign - 1);
+    assert_memory_equal(got, foreign, sizeof foreign - 1);
+    close(ends[0]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sequences_are_told_from_bad_bytes),
@@ -237,6 +309,8 @@ int main(void) {
         cmocka_unit_test(a_step_back_goes_to_the_start_of_the_character_before),
         cmocka_unit_test(printable_texts_are_escaped_and_cut_between_signs),
         cmocka_unit_test(characters_are_told_apart_by_what_they_do_to_a_line),
+        cmocka_unit_test(a_byte_order_mark_is_taken_off_and_other_encodings_are_named),
+        cmocka_unit_test(only_a_terminal_gets_foreign_text_escaped),
         cmocka_unit_test(characters_of_a_reader_end_where_uax_29_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
