@@ -21,7 +21,7 @@
 
 #define SPACE_MARK "\xe2\x96\x81" // U+2581, what a space is inside a piece
 
-enum { SPACE_MARK_BYTES = 3, MAX_PROBES = 256, NAME_BYTES = 64 };
+enum { SPACE_MARK_BYTES = 3, MAX_PROBES = 256, NAME_BYTES = 64, LONGEST_ADDED_BYTES = 128 };
 
 // tokenizer.ggml.token_type
 enum piece_type {
@@ -58,6 +58,10 @@ struct tokenizer {
     struct slot *slots;    // [slot_mask + 1], the pieces that merging may make
     uint32_t slot_mask;
     size_t longest_piece; // bytes, of those in slots
+    // What the user-defined pieces begin with, and which lengths they have; longer ones are
+    // made by merging alone, so that a vocabulary cannot make a text slow.
+    bool starts_added[256], has_added_of[LONGEST_ADDED_BYTES + 1];
+    size_t longest_added; // bytes; 0 = there is none
 };
 
 // --- The map from piece to id ---
@@ -216,6 +220,15 @@ static void append(struct strings *strings, int index, struct gguf_string string
     strings->at[index + 1] = end;
 }
 
+static void note_added(struct tokenizer *tokenizer, struct gguf_string piece) {
+    if (piece.bytes == 0 || piece.bytes > LONGEST_ADDED_BYTES)
+        return;
+    tokenizer->starts_added[(uint8_t)piece.data[0]] = true;
+    tokenizer->has_added_of[piece.bytes] = true;
+    if (piece.bytes > tokenizer->longest_added)
+        tokenizer->longest_added = piece.bytes;
+}
+
 static bool read_piece(struct tokenizer *tokenizer, const struct gguf *file, int id,
                        struct why *why) {
     struct gguf_string piece = {0};
@@ -250,6 +263,8 @@ static bool read_piece(struct tokenizer *tokenizer, const struct gguf *file, int
     append(&tokenizer->shown, id, piece, text);
     if (!text)
         tokenizer->flags[id] |= FLAG_CONTROL;
+    if (type == PIECE_USER_DEFINED)
+        note_added(tokenizer, piece);
     if (text && !add_piece(tokenizer, id))
         return why_set(why, "%s: its vocabulary is made to be slow (hash collisions)",
                        gguf_name(file));
@@ -521,7 +536,8 @@ static bool put_bytes(struct encoder *encoder, const struct symbol *symbol, stru
     return true;
 }
 
-static bool encode(struct encoder *encoder, const char *text, size_t bytes, struct why *why) {
+// A text without user-defined pieces.
+static bool encode_plain(struct encoder *encoder, const char *text, size_t bytes, struct why *why) {
     write_text(encoder, text, bytes);
     split_text(encoder);
     for (int i = 0; i + 1 < encoder->symbol_count; i++)
@@ -535,6 +551,55 @@ static bool encode(struct encoder *encoder, const char *text, size_t bytes, stru
         bool ok =
             symbol->id >= 0 ? put_id(encoder, symbol->id, why) : put_bytes(encoder, symbol, why);
         if (!ok)
+            return false;
+    }
+    return true;
+}
+
+// --- User-defined pieces ---
+
+// Of a byte of the text, else the id of the piece that begins there.
+enum { NOT_CUT = -1, INSIDE_CUT = -2 };
+
+// The user-defined piece of so many bytes that begins at `text`; -1 = none.
+static int32_t find_added(const struct tokenizer *tokenizer, const char *text, size_t bytes) {
+    int32_t id = -1;
+    if (tokenizer->starts_added[(uint8_t)text[0]])
+        id = find_piece(tokenizer, text, bytes);
+    return id >= 0 && tokenizer->types[id] == PIECE_USER_DEFINED ? id : -1;
+}
+
+static void cut_length(const struct tokenizer *tokenizer, int32_t *cuts, const char *text,
+                       size_t bytes, size_t length) {
+    size_t uncut = 0; // bytes before the end of the window that belong to no piece yet
+    for (size_t end = 1; end <= bytes; end++) {
+        uncut = cuts[end - 1] == NOT_CUT ? uncut + 1 : 0;
+        int32_t id = uncut < length ? -1 : find_added(tokenizer, text + end - length, length);
+        if (id < 0)
+            continue;
+        for (size_t i = end - length; i < end; i++)
+            cuts[i] = INSIDE_CUT;
+        cuts[end - length] = id;
+        uncut = 0;
+    }
+}
+
+static bool encode(struct encoder *encoder, int32_t *cuts, const char *text, size_t bytes,
+                   struct why *why) {
+    const struct tokenizer *tokenizer = encoder->tokenizer;
+    for (size_t i = 0; i < bytes; i++)
+        cuts[i] = NOT_CUT;
+    for (size_t length = tokenizer->longest_added; length > 0; length--) {
+        if (tokenizer->has_added_of[length])
+            cut_length(tokenizer, cuts, text, bytes, length);
+    }
+    for (size_t at = 0, end; at < bytes; at = end) {
+        bool is_cut = cuts[at] >= 0;
+        end = at + 1;
+        while (end < bytes && cuts[end] == (is_cut ? INSIDE_CUT : NOT_CUT))
+            end++;
+        if (!(is_cut ? put_id(encoder, cuts[at], why)
+                     : encode_plain(encoder, text + at, end - at, why)))
             return false;
     }
     return true;
@@ -556,10 +621,12 @@ int tokenizer_encode(const struct tokenizer *tokenizer, int32_t *ids, int capaci
     encoder.text = malloc(SPACE_MARK_BYTES * most);
     encoder.symbols = malloc(most * sizeof *encoder.symbols);
     encoder.heap = malloc(2 * most * sizeof *encoder.heap);
-    bool ok = encoder.text && encoder.symbols && encoder.heap;
+    int32_t *cuts = malloc(most * sizeof *cuts);
+    bool ok = encoder.text && encoder.symbols && encoder.heap && cuts;
     if (!ok)
         why_set(why, "not enough memory for a text of %zu bytes", bytes);
-    ok = ok && encode(&encoder, text, bytes, why);
+    ok = ok && encode(&encoder, cuts, text, bytes, why);
+    free(cuts);
     free(encoder.text);
     free(encoder.symbols);
     free(encoder.heap);
@@ -568,10 +635,10 @@ int tokenizer_encode(const struct tokenizer *tokenizer, int32_t *ids, int capaci
 
 size_t tokenizer_encode_bound(size_t text_bytes) {
     // At worst every byte becomes a token, and a space is three bytes; plus the leading
-    // space and the begin token.
+    // space and the begin token, and one more leading space behind a piece that is cut out.
     if (text_bytes > TOKENIZER_MAX_TEXT_BYTES)
         text_bytes = TOKENIZER_MAX_TEXT_BYTES;
-    return SPACE_MARK_BYTES * (text_bytes + 1) + 1;
+    return (SPACE_MARK_BYTES + 1) * text_bytes + SPACE_MARK_BYTES + 1;
 }
 
 // --- What a token is ---

@@ -1,9 +1,12 @@
 // SentencePiece-style tokenizer ("llama" in GGUF's words): a leading space,
 // spaces become U+2581, then the neighbouring pair whose merged piece has the
 // highest score is merged until none is left (ties: the leftmost); what is no
-// piece falls back to byte tokens <0xNN>. Control tokens are never matched in text:
-// a prompt cannot forge one. Nor are a fine-tune's added ("user-defined") tokens
-// matched as a whole before merging; they need a chat template, which is not supported.
+// piece falls back to byte tokens <0xNN>. Added ("user-defined") tokens are cut out of the
+// text before that, the longest first, and what follows one begins with a leading space
+// of its own; control tokens, unknown and unused ones are never matched: a prompt cannot
+// forge one. Both as in llama.cpp (src/llama-vocab.cpp, tokenizer_st_partition) without
+// parse_special, which is for chat templates; here all text is the user's. Spaces around a
+// cut token are kept (no model's own lstrip and rstrip).
 // Other kinds of tokenizer are refused by name.
 #ifndef COMPUTE_MODEL_TOKENIZER_H
 #define COMPUTE_MODEL_TOKENIZER_H

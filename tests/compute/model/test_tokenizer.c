@@ -239,13 +239,39 @@ static void control_tokens_are_never_made_from_text(void **state) {
     add_piece(&vocab, "<s", -1, NORMAL); // 263: <s + > would be <s>
     add_piece(&vocab, "ss", 0, CONTROL);
     add_piece(&vocab, ">>", 0, UNUSED);
-    add_piece(&vocab, "<<", -1, USER); // 266: a user's own piece merges like any other
     struct tokenizer *tokenizer = open_vocab(&vocab);
     EXPECT(tokenizer, "<s>", 259, 263, 262);
     EXPECT(tokenizer, "ss", 259, 261, 261);
     EXPECT(tokenizer, ">>", 259, 262, 262);
-    EXPECT(tokenizer, "<<", 259, 266);
     EXPECT(tokenizer, "<0x41>", 259, 260, 3 + '0', 3 + 'x', 3 + '4', 3 + '1', 262);
+    tokenizer_close(tokenizer);
+}
+
+static void user_defined_pieces_are_cut_out_before_merging(void **state) {
+    (void)state;
+    static struct vocab vocab;
+    init_vocab(&vocab);
+    add_piece(&vocab, MARK, -9, NORMAL);     // 259
+    add_piece(&vocab, "a", -9, NORMAL);      // 260
+    add_piece(&vocab, "b", -9, NORMAL);      // 261
+    add_piece(&vocab, "ab", 0, NORMAL);      // 262
+    add_piece(&vocab, "bb", -99, USER);      // 263: its score would never let it merge
+    add_piece(&vocab, "bab", -99, USER);     // 264
+    add_piece(&vocab, "  ", -99, USER);      // 265: two spaces, as they are in the text
+    add_piece(&vocab, MARK "a", -1, NORMAL); // 266
+    add_piece(&vocab, "", 0, USER);
+    add_piece(&vocab, "<|x|>", 0, CONTROL);
+    struct tokenizer *tokenizer = open_vocab(&vocab);
+    EXPECT(tokenizer, "abb", 266, 263); // merging alone would make ab, b
+    EXPECT(tokenizer, "bbb", 263, 259, 261);
+    EXPECT(tokenizer, "bba", 263, 266);       // a leading space of its own behind it
+    EXPECT(tokenizer, "bbab", 259, 261, 264); // the longest first, not the leftmost
+    EXPECT(tokenizer, "bbbb", 263, 263);
+    EXPECT(tokenizer, "  a", 265, 266);
+    EXPECT(tokenizer, "bb bb", 263, 259, 259, 263);
+    EXPECT(tokenizer, "<|x|>", 259, 3 + '<', 3 + '|', 3 + 'x', 3 + '|', 3 + '>');
+    int32_t ids[8];
+    assert_int_equal(tokenizer_encode(tokenizer, ids, 1, "bbbb", 4, false, &why), -1);
     tokenizer_close(tokenizer);
 }
 
@@ -301,9 +327,19 @@ static void too_little_room_is_an_error_not_a_cut(void **state) {
 static void the_bound_is_enough_for_the_worst_text(void **state) {
     (void)state;
     static struct vocab vocab;
-    init_vocab(&vocab); // no piece at all: each space costs three tokens
+    init_vocab(&vocab);              // no piece at all: each space costs three tokens
+    add_piece(&vocab, "u", 0, USER); // each asks for another leading space behind it
     struct tokenizer *tokenizer = open_vocab(&vocab);
     char text[100];
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = i % 2 ? ' ' : 'u';
+    for (size_t bytes = 0; bytes <= sizeof text; bytes++) {
+        size_t bound = tokenizer_encode_bound(bytes);
+        int32_t ids[512];
+        int count = tokenizer_encode(tokenizer, ids, 512, text, bytes, true, &why);
+        assert_int_equal(count, 1 + (bytes + 1) / 2 + 6 * (bytes / 2));
+        assert_true((size_t)count <= bound);
+    }
     memset(text, ' ', sizeof text);
     for (size_t bytes = 0; bytes <= sizeof text; bytes++) {
         size_t bound = tokenizer_encode_bound(bytes);
@@ -840,6 +876,20 @@ static void phi_3_ends_with_its_own_tokens(void **state) {
     tokenizer_close(tokenizer);
 }
 
+// Its types make </s> an added token, and its marks of a chat control tokens.
+static void phi_3_has_its_added_token_cut_out_of_text_and_no_control_token(void **state) {
+    (void)state;
+    struct tokenizer *tokenizer = open_file(testdata_path("vocab/ggml-vocab-phi-3.gguf"));
+    EXPECT(tokenizer, "a</s>b", 263, 2, 289);
+    int32_t ids[SOME_IDS];
+    static const char text[] = "<|user|>Hi<|end|>";
+    int count = tokenizer_encode(tokenizer, ids, SOME_IDS, text, sizeof text - 1, false, &why);
+    assert_true(count > 0);
+    for (int i = 0; i < count; i++)
+        assert_true(ids[i] < 32000);
+    tokenizer_close(tokenizer);
+}
+
 // A list of {text, ids} with the begin token, from a JSON file.
 static void check_golden(const struct tokenizer *tokenizer, const char *path, const char *list) {
     json_error_t error;
@@ -912,6 +962,7 @@ int main(void) {
         cmocka_unit_test(what_is_no_piece_becomes_bytes),
         cmocka_unit_test(without_byte_tokens_a_sign_is_unknown_or_an_error),
         cmocka_unit_test(control_tokens_are_never_made_from_text),
+        cmocka_unit_test(user_defined_pieces_are_cut_out_before_merging),
         cmocka_unit_test(of_two_equal_pieces_the_later_one_counts),
         cmocka_unit_test(the_begin_token_comes_first_when_asked_for),
         cmocka_unit_test(too_little_room_is_an_error_not_a_cut),
@@ -931,6 +982,7 @@ int main(void) {
         cmocka_unit_test(the_46_vectors_of_llama_come_out_exactly),
         cmocka_unit_test(the_46_vectors_of_phi_3_come_out_exactly),
         cmocka_unit_test(phi_3_ends_with_its_own_tokens),
+        cmocka_unit_test(phi_3_has_its_added_token_cut_out_of_text_and_no_control_token),
         cmocka_unit_test(stories260k_encodes_as_its_own_program_does),
         cmocka_unit_test(the_bundled_model_encodes_as_its_maker_does),
         cmocka_unit_test(every_token_of_a_real_vocabulary_has_its_text),
