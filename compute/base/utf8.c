@@ -135,6 +135,33 @@ bool utf8_is_invisible(uint32_t code) {
     return of->category == UTF8PROC_CATEGORY_CF && of->boundclass == UTF8PROC_BOUNDCLASS_CONTROL;
 }
 
+enum utf8_class utf8_class(uint32_t code) {
+    switch (utf8proc_category((utf8proc_int32_t)code)) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LT:
+        return UTF8_UPPER;
+    case UTF8PROC_CATEGORY_LL:
+        return UTF8_LOWER;
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+        return UTF8_LETTER;
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+    case UTF8PROC_CATEGORY_ME:
+        return UTF8_MARK;
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_NO:
+        return UTF8_NUMBER;
+    case UTF8PROC_CATEGORY_ZS:
+    case UTF8PROC_CATEGORY_ZL:
+    case UTF8PROC_CATEGORY_ZP:
+        return UTF8_SPACE;
+    default:
+        return (code >= '\t' && code <= '\r') || code == 0x85 ? UTF8_SPACE : UTF8_OTHER;
+    }
+}
+
 bool utf8_joins(uint32_t before, uint32_t after, int32_t *state) {
     enum { FIRST_MARK = 0x300 };
     if (before < FIRST_MARK && after < FIRST_MARK)

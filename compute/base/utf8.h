@@ -70,6 +70,19 @@ bool utf8_is_space(uint32_t code);
 // U+202E, U+FEFF). Not the joiners and selectors that belong to a character.
 bool utf8_is_invisible(uint32_t code);
 
+// What a code point is for a rule that cuts text into words, by its general category: Lu and
+// Lt, Ll, Lm and Lo, M, N, the property White_Space, and everything else.
+enum utf8_class {
+    UTF8_UPPER,
+    UTF8_LOWER,
+    UTF8_LETTER,
+    UTF8_MARK,
+    UTF8_NUMBER,
+    UTF8_SPACE,
+    UTF8_OTHER,
+};
+enum utf8_class utf8_class(uint32_t code);
+
 // True if `after`, which follows `before`, belongs to the same character for a reader:
 // a letter's marks, a syllable, a joined emoji, a flag. *state is 0 at a character's
 // first code point and is handed on until the first false. CR and LF stay two.

@@ -1,14 +1,9 @@
-// See tokenizer.h. The vocabulary is copied into two runs of bytes (pieces as the
-// file has them, and as they are shown) and a hash map from piece to id. Encoding
-// keeps the text as a linked list of symbols, at first one a character, and a heap
-// of the pairs that could merge, best score first. A pair in the heap may be out of date,
-// because its symbols have merged with others meanwhile; its length shows that, and it is
-// skipped. Every merge adds at most two pairs, so n characters cost
-// n log n. (The method is that of SentencePiece and llama.cpp.)
+// See tokenizer.h. The vocabulary is copied into two runs of bytes (pieces as merging compares
+// them, and as they are shown) and a hash map from piece to id.
 //
 // No piece is trusted: byte tokens are parsed strictly, scores must be numbers, and a
 // vocabulary whose hashes were made to collide is refused.
-#include "compute/model/tokenizer.h"
+#include "compute/model/tokenizer_parts.h"
 
 #include "compute/base/utf8.h"
 #include "compute/base/why.h"
@@ -19,50 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPACE_MARK "\xe2\x96\x81" // U+2581, what a space is inside a piece
-
-enum { SPACE_MARK_BYTES = 3, MAX_PROBES = 256, NAME_BYTES = 64, LONGEST_ADDED_BYTES = 128 };
-
-// tokenizer.ggml.token_type
-enum piece_type {
-    PIECE_NORMAL = 1,
-    PIECE_UNKNOWN = 2,
-    PIECE_CONTROL = 3,
-    PIECE_USER_DEFINED = 4,
-    PIECE_UNUSED = 5,
-    PIECE_BYTE = 6,
-};
-
 enum flag { FLAG_CONTROL = 1, FLAG_END = 2 };
-
-// Many byte strings in one run of memory: string i is data[at[i]] .. data[at[i + 1]].
-struct strings {
-    char *data;
-    size_t *at; // [vocab + 1]
-};
-
-struct slot {
-    uint32_t hash;
-    int32_t id; // -1 = empty
-};
-
-struct tokenizer {
-    int vocab;
-    int32_t bos, eos, unknown; // -1 = none
-    bool adds_bos, adds_space;
-    struct strings pieces, shown;
-    float *scores;         // [vocab]
-    uint8_t *types;        // [vocab] enum piece_type
-    uint8_t *flags;        // [vocab] enum flag
-    int32_t byte_ids[256]; // -1 = none
-    struct slot *slots;    // [slot_mask + 1], the pieces that merging may make
-    uint32_t slot_mask;
-    size_t longest_piece; // bytes, of those in slots
-    // What the user-defined pieces begin with, and which lengths they have; longer ones are
-    // made by merging alone, so that a vocabulary cannot make a text slow.
-    bool starts_added[256], has_added_of[LONGEST_ADDED_BYTES + 1];
-    size_t longest_added; // bytes; 0 = there is none
-};
 
 // --- The map from piece to id ---
 
@@ -81,7 +33,7 @@ static bool piece_is(const struct tokenizer *tokenizer, int32_t id, const char *
            memcmp(tokenizer->pieces.data + start, text, bytes) == 0;
 }
 
-static int32_t find_piece(const struct tokenizer *tokenizer, const char *text, size_t bytes) {
+int32_t tokenizer_find(const struct tokenizer *tokenizer, const char *text, size_t bytes) {
     if (bytes > tokenizer->longest_piece)
         return -1;
     uint32_t hash = hash_of(text, bytes);
@@ -90,7 +42,7 @@ static int32_t find_piece(const struct tokenizer *tokenizer, const char *text, s
         if (slot->id < 0)
             return -1;
         if (slot->hash == hash && piece_is(tokenizer, slot->id, text, bytes))
-            return slot->id;
+            return tokenizer->types[slot->id] == PIECE_CONTROL ? -1 : slot->id;
     }
 }
 
@@ -118,16 +70,40 @@ static bool fail_memory(const struct gguf *file, struct why *why) {
     return why_set(why, "%s: not enough memory for its vocabulary", gguf_name(file));
 }
 
-static bool check_model(const struct gguf *file, struct why *why) {
+static bool is_text(struct gguf_string text, const char *wanted) {
+    return text.bytes == strlen(wanted) && memcmp(text.data, wanted, text.bytes) == 0;
+}
+
+static bool find_pretokenizer(struct tokenizer *tokenizer, const struct gguf *file,
+                              struct why *why) {
+    struct gguf_string pre;
+    char name[NAME_BYTES];
+    if (!gguf_string(file, "tokenizer.ggml.pre", &pre))
+        return why_set(why,
+                       "%s: doesn't say how its tokenizer splits text (tokenizer.ggml.pre); "
+                       "convert the model again",
+                       gguf_name(file));
+    tokenizer->pre = pretokenizer_find(pre.data, pre.bytes);
+    utf8_printable(name, sizeof name, pre.data, pre.bytes);
+    return tokenizer->pre ||
+           why_set(why, "%s: its tokenizer splits text as \"%s\", which is not known here",
+                   gguf_name(file), name);
+}
+
+static bool check_model(struct tokenizer *tokenizer, const struct gguf *file, struct why *why) {
     struct gguf_string model;
     char name[NAME_BYTES];
     if (!gguf_string(file, "tokenizer.ggml.model", &model))
         return why_set(why, "%s: has no tokenizer (tokenizer.ggml.model); convert the model again",
                        gguf_name(file));
-    if (model.bytes == 5 && memcmp(model.data, "llama", 5) == 0)
+    if (is_text(model, "llama"))
         return true;
+    if (is_text(model, "gpt2"))
+        return find_pretokenizer(tokenizer, file, why);
     utf8_printable(name, sizeof name, model.data, model.bytes);
-    return why_set(why, "%s: has the tokenizer \"%s\"; only \"llama\" (SentencePiece) works so far",
+    return why_set(why,
+                   "%s: has the tokenizer \"%s\"; only \"llama\" (SentencePiece) and \"gpt2\" "
+                   "(byte-level BPE) work so far",
                    gguf_name(file), name);
 }
 
@@ -136,13 +112,16 @@ static bool is_integer_type(enum gguf_value_type type) {
            type == GGUF_U32 || type == GGUF_I32 || type == GGUF_U64 || type == GGUF_I64;
 }
 
-// The three lists must exist, have the right types and be equally long.
-static bool check_lists(const struct gguf *file, int *vocab, struct why *why) {
-    enum gguf_value_type tokens = GGUF_U8, scores = GGUF_U8, types = GGUF_STRING;
+// The lists must exist, have the right types and be equally long. BPE has no scores.
+static bool check_lists(struct tokenizer *tokenizer, const struct gguf *file, struct why *why) {
+    enum gguf_value_type tokens = GGUF_U8, scores = GGUF_F32, types = GGUF_STRING;
     size_t count = 0, score_count = 0, type_count = 0;
     bool there = gguf_array(file, "tokenizer.ggml.tokens", &tokens, &count) &&
-                 gguf_array(file, "tokenizer.ggml.scores", &scores, &score_count) &&
                  gguf_array(file, "tokenizer.ggml.token_type", &types, &type_count);
+    if (tokenizer->pre)
+        score_count = count;
+    else
+        there = there && gguf_array(file, "tokenizer.ggml.scores", &scores, &score_count);
     if (!there)
         return why_set(why,
                        "%s: lacks tokenizer.ggml.tokens, .scores or .token_type; convert it again",
@@ -159,7 +138,7 @@ static bool check_lists(const struct gguf *file, int *vocab, struct why *why) {
     if (score_count != count || type_count != count)
         return why_set(why, "%s: has %zu tokens, but %zu scores and %zu token types",
                        gguf_name(file), count, score_count, type_count);
-    *vocab = (int)count;
+    tokenizer->vocab = (int)count;
     return true;
 }
 
@@ -229,13 +208,30 @@ static void note_added(struct tokenizer *tokenizer, struct gguf_string piece) {
         tokenizer->longest_added = piece.bytes;
 }
 
+static bool fail_slow(const struct gguf *file, struct why *why) {
+    return why_set(why, "%s: its vocabulary is made to be slow (hash collisions)", gguf_name(file));
+}
+
+// A normal piece of BPE, as bytes. One with a sign that stands for none is never made from text.
+static bool append_bytes(struct tokenizer *tokenizer, int id, struct gguf_string piece) {
+    bool is_whole;
+    size_t at = tokenizer->pieces.at[id];
+    size_t bytes = tokenizer_bytes(tokenizer->pieces.data + at, piece, &is_whole);
+    tokenizer->pieces.at[id + 1] = at + bytes;
+    append(&tokenizer->shown, id, (struct gguf_string){tokenizer->pieces.data + at, bytes}, false);
+    if (is_whole && bytes == 1)
+        tokenizer->byte_ids[(uint8_t)tokenizer->pieces.data[at]] = id;
+    return !is_whole || add_piece(tokenizer, id);
+}
+
 static bool read_piece(struct tokenizer *tokenizer, const struct gguf *file, int id,
                        struct why *why) {
     struct gguf_string piece = {0};
     double score = 0;
     int64_t type = 0;
     gguf_array_string(file, "tokenizer.ggml.tokens", (size_t)id, &piece);
-    gguf_array_float(file, "tokenizer.ggml.scores", (size_t)id, &score);
+    if (!tokenizer->pre)
+        gguf_array_float(file, "tokenizer.ggml.scores", (size_t)id, &score);
     gguf_array_int(file, "tokenizer.ggml.token_type", (size_t)id, &type);
     char name[NAME_BYTES];
     utf8_printable(name, sizeof name, piece.data, piece.bytes);
@@ -249,6 +245,8 @@ static bool read_piece(struct tokenizer *tokenizer, const struct gguf *file, int
     tokenizer->types[id] = (uint8_t)type;
 
     bool text = type == PIECE_NORMAL || type == PIECE_USER_DEFINED;
+    if (tokenizer->pre && type == PIECE_NORMAL)
+        return append_bytes(tokenizer, id, piece) || fail_slow(file, why);
     append(&tokenizer->pieces, id, piece, false);
     if (type == PIECE_BYTE) {
         int byte = byte_of(piece);
@@ -260,15 +258,12 @@ static bool read_piece(struct tokenizer *tokenizer, const struct gguf *file, int
         append(&tokenizer->shown, id, (struct gguf_string){&shown, 1}, false);
         return true;
     }
-    append(&tokenizer->shown, id, piece, text);
+    append(&tokenizer->shown, id, piece, text && !tokenizer->pre);
     if (!text)
         tokenizer->flags[id] |= FLAG_CONTROL;
     if (type == PIECE_USER_DEFINED)
         note_added(tokenizer, piece);
-    if (text && !add_piece(tokenizer, id))
-        return why_set(why, "%s: its vocabulary is made to be slow (hash collisions)",
-                       gguf_name(file));
-    return true;
+    return !text || add_piece(tokenizer, id) || fail_slow(file, why);
 }
 
 // --- Special tokens ---
@@ -303,16 +298,22 @@ static int32_t find_special(const struct tokenizer *tokenizer, enum piece_type t
     return -1;
 }
 
+// What ends a turn is a control token whatever the file says, so that no prompt forges it.
 static void mark_end(struct tokenizer *tokenizer, int32_t id) {
-    if (id >= 0)
-        tokenizer->flags[id] |= FLAG_END;
+    if (id < 0)
+        return;
+    tokenizer->flags[id] |= FLAG_END;
+    if (tokenizer->types[id] == PIECE_USER_DEFINED) {
+        tokenizer->types[id] = PIECE_CONTROL;
+        tokenizer->flags[id] |= FLAG_CONTROL;
+    }
 }
 
 // Fine-tunes end a turn with a token of their own, often without a key that says so.
 static void mark_named_ends(struct tokenizer *tokenizer) {
     static const char *const names[] = {
         "<|eot_id|>",    "<|eom_id|>",      "<|im_end|>",    "<|end|>",
-        "<|endoftext|>", "<|end_of_text|>", "<end_of_turn>",
+        "<|endoftext|>", "<|end_of_text|>", "<end_of_turn>", "</s>",
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         mark_end(tokenizer, find_special(tokenizer, PIECE_CONTROL, names[i]));
@@ -322,7 +323,8 @@ static void mark_named_ends(struct tokenizer *tokenizer) {
 
 static bool read_specials(struct tokenizer *tokenizer, const struct gguf *file, struct why *why) {
     int32_t turn_end, message_end;
-    tokenizer->adds_bos = true; // the default of this kind of tokenizer
+    // The defaults of the kinds of tokenizer.
+    tokenizer->adds_bos = !tokenizer->pre || pretokenizer_adds_bos(tokenizer->pre);
     tokenizer->adds_space = true;
     if (!read_id(tokenizer, file, "tokenizer.ggml.bos_token_id", &tokenizer->bos, why) ||
         !read_id(tokenizer, file, "tokenizer.ggml.eos_token_id", &tokenizer->eos, why) ||
@@ -330,6 +332,7 @@ static bool read_specials(struct tokenizer *tokenizer, const struct gguf *file, 
         !read_id(tokenizer, file, "tokenizer.ggml.eot_token_id", &turn_end, why) ||
         !read_id(tokenizer, file, "tokenizer.ggml.eom_token_id", &message_end, why) ||
         !read_flag(file, "tokenizer.ggml.add_bos_token", &tokenizer->adds_bos, why) ||
+        !read_flag(file, "tokenizer.ggml.add_eos_token", &tokenizer->adds_eos, why) ||
         !read_flag(file, "tokenizer.ggml.add_space_prefix", &tokenizer->adds_space, why))
         return false;
     if (tokenizer->bos < 0)
@@ -339,6 +342,7 @@ static bool read_specials(struct tokenizer *tokenizer, const struct gguf *file, 
     if (tokenizer->unknown < 0)
         tokenizer->unknown = find_special(tokenizer, PIECE_UNKNOWN, NULL);
     tokenizer->adds_bos = tokenizer->adds_bos && tokenizer->bos >= 0;
+    tokenizer->adds_eos = tokenizer->adds_eos && tokenizer->eos >= 0;
     mark_end(tokenizer, tokenizer->eos);
     mark_end(tokenizer, turn_end);
     mark_end(tokenizer, message_end);
@@ -349,13 +353,15 @@ static bool read_specials(struct tokenizer *tokenizer, const struct gguf *file, 
 // --- Open and close ---
 
 static bool read_vocabulary(struct tokenizer *tokenizer, const struct gguf *file, struct why *why) {
-    if (!check_model(file, why) || !check_lists(file, &tokenizer->vocab, why) ||
+    if (!check_model(tokenizer, file, why) || !check_lists(tokenizer, file, why) ||
         !allocate(tokenizer, file, why))
         return false;
     for (int id = 0; id < tokenizer->vocab; id++) {
         if (!read_piece(tokenizer, file, id, why))
             return false;
     }
+    if (tokenizer->pre && !tokenizer_read_merges(tokenizer, file, why))
+        return false;
     return read_specials(tokenizer, file, why);
 }
 
@@ -383,262 +389,8 @@ void tokenizer_close(struct tokenizer *tokenizer) {
     free(tokenizer->types);
     free(tokenizer->flags);
     free(tokenizer->slots);
+    free(tokenizer->merges);
     free(tokenizer);
-}
-
-// --- Encoding ---
-
-// A run of text that is one token so far, in a list with its neighbours.
-struct symbol {
-    uint32_t at, bytes; // in encoder.text; bytes 0 = merged into its left neighbour
-    int32_t id;         // -1 = no piece
-    int previous, next; // -1 = none
-};
-
-// Two neighbours that would make piece `id`, as they were when it was pushed.
-struct pair {
-    float score;
-    int left, right;
-    uint32_t bytes;
-    int32_t id;
-};
-
-struct encoder {
-    const struct tokenizer *tokenizer;
-    char *text; // with its leading space, spaces as U+2581
-    size_t text_bytes;
-    struct symbol *symbols; // [text_bytes]
-    int symbol_count;
-    struct pair *heap; // [2 * text_bytes], heap[0] is the best
-    size_t heap_count;
-    int32_t *ids;
-    int capacity, count;
-};
-
-static bool is_better(const struct pair *a, const struct pair *b) {
-    return a->score > b->score || (a->score == b->score && a->left < b->left);
-}
-
-static void heap_push(struct encoder *encoder, struct pair pair) {
-    size_t at = encoder->heap_count++;
-    while (at > 0 && is_better(&pair, &encoder->heap[(at - 1) / 2])) {
-        encoder->heap[at] = encoder->heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    encoder->heap[at] = pair;
-}
-
-static struct pair heap_pop(struct encoder *encoder) {
-    struct pair *heap = encoder->heap, best = heap[0];
-    struct pair last = heap[--encoder->heap_count];
-    size_t at = 0, child;
-    while ((child = 2 * at + 1) < encoder->heap_count) {
-        if (child + 1 < encoder->heap_count && is_better(&heap[child + 1], &heap[child]))
-            child++;
-        if (!is_better(&heap[child], &last))
-            break;
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = last;
-    return best;
-}
-
-// Pushes `left` and its right neighbour if together they are a piece.
-static void consider(struct encoder *encoder, int left) {
-    if (left < 0 || encoder->symbols[left].next < 0)
-        return;
-    int right = encoder->symbols[left].next;
-    const struct symbol *symbol = &encoder->symbols[left];
-    uint32_t bytes = symbol->bytes + encoder->symbols[right].bytes;
-    int32_t id = find_piece(encoder->tokenizer, encoder->text + symbol->at, bytes);
-    if (id >= 0)
-        heap_push(encoder, (struct pair){encoder->tokenizer->scores[id], left, right, bytes, id});
-}
-
-static void merge(struct encoder *encoder, const struct pair *pair) {
-    struct symbol *left = &encoder->symbols[pair->left], *right = &encoder->symbols[pair->right];
-    // Out of date: one of them is gone, or has grown.
-    if (left->bytes == 0 || right->bytes == 0 || left->bytes + right->bytes != pair->bytes)
-        return;
-    left->bytes = pair->bytes;
-    left->id = pair->id;
-    left->next = right->next;
-    if (right->next >= 0)
-        encoder->symbols[right->next].previous = pair->left;
-    right->bytes = 0;
-    consider(encoder, left->previous);
-    consider(encoder, pair->left);
-}
-
-static void write_text(struct encoder *encoder, const char *text, size_t bytes) {
-    char *out = encoder->text;
-    if (encoder->tokenizer->adds_space && bytes > 0) {
-        memcpy(out, SPACE_MARK, SPACE_MARK_BYTES);
-        out += SPACE_MARK_BYTES;
-    }
-    for (size_t i = 0; i < bytes; i++) {
-        if (text[i] == ' ') {
-            memcpy(out, SPACE_MARK, SPACE_MARK_BYTES);
-            out += SPACE_MARK_BYTES;
-        } else {
-            *out++ = text[i];
-        }
-    }
-    encoder->text_bytes = (size_t)(out - encoder->text);
-}
-
-// One symbol a character; a byte that begins none is a symbol of its own.
-static void split_text(struct encoder *encoder) {
-    size_t at = 0;
-    int count = 0;
-    while (at < encoder->text_bytes) {
-        size_t bytes = utf8_length(encoder->text + at, encoder->text_bytes - at);
-        if (bytes == 0)
-            bytes = 1;
-        int32_t id = find_piece(encoder->tokenizer, encoder->text + at, bytes);
-        encoder->symbols[count] =
-            (struct symbol){(uint32_t)at, (uint32_t)bytes, id, count - 1, count + 1};
-        count++;
-        at += bytes;
-    }
-    if (count > 0)
-        encoder->symbols[count - 1].next = -1;
-    encoder->symbol_count = count;
-}
-
-static bool put_id(struct encoder *encoder, int32_t id, struct why *why) {
-    if (encoder->count >= encoder->capacity)
-        return why_set(why, "the text has more than the %d tokens there is room for",
-                       encoder->capacity);
-    encoder->ids[encoder->count++] = id;
-    return true;
-}
-
-// A symbol that is no piece: its bytes, or the unknown token.
-static bool put_bytes(struct encoder *encoder, const struct symbol *symbol, struct why *why) {
-    const struct tokenizer *tokenizer = encoder->tokenizer;
-    const uint8_t *bytes = (const uint8_t *)encoder->text + symbol->at;
-    for (uint32_t i = 0; i < symbol->bytes; i++) {
-        if (tokenizer->byte_ids[bytes[i]] >= 0)
-            continue;
-        if (tokenizer->unknown >= 0)
-            return put_id(encoder, tokenizer->unknown, why);
-        return why_set(why,
-                       "the text has a byte 0x%02X, for which the model has no token; "
-                       "leave that sign out",
-                       bytes[i]);
-    }
-    for (uint32_t i = 0; i < symbol->bytes; i++) {
-        if (!put_id(encoder, tokenizer->byte_ids[bytes[i]], why))
-            return false;
-    }
-    return true;
-}
-
-// A text without user-defined pieces.
-static bool encode_plain(struct encoder *encoder, const char *text, size_t bytes, struct why *why) {
-    write_text(encoder, text, bytes);
-    split_text(encoder);
-    for (int i = 0; i + 1 < encoder->symbol_count; i++)
-        consider(encoder, i);
-    while (encoder->heap_count > 0) {
-        struct pair best = heap_pop(encoder);
-        merge(encoder, &best);
-    }
-    for (int i = encoder->symbol_count > 0 ? 0 : -1; i >= 0; i = encoder->symbols[i].next) {
-        const struct symbol *symbol = &encoder->symbols[i];
-        bool ok =
-            symbol->id >= 0 ? put_id(encoder, symbol->id, why) : put_bytes(encoder, symbol, why);
-        if (!ok)
-            return false;
-    }
-    return true;
-}
-
-// --- User-defined pieces ---
-
-// Of a byte of the text, else the id of the piece that begins there.
-enum { NOT_CUT = -1, INSIDE_CUT = -2 };
-
-// The user-defined piece of so many bytes that begins at `text`; -1 = none.
-static int32_t find_added(const struct tokenizer *tokenizer, const char *text, size_t bytes) {
-    int32_t id = -1;
-    if (tokenizer->starts_added[(uint8_t)text[0]])
-        id = find_piece(tokenizer, text, bytes);
-    return id >= 0 && tokenizer->types[id] == PIECE_USER_DEFINED ? id : -1;
-}
-
-static void cut_length(const struct tokenizer *tokenizer, int32_t *cuts, const char *text,
-                       size_t bytes, size_t length) {
-    size_t uncut = 0; // bytes before the end of the window that belong to no piece yet
-    for (size_t end = 1; end <= bytes; end++) {
-        uncut = cuts[end - 1] == NOT_CUT ? uncut + 1 : 0;
-        int32_t id = uncut < length ? -1 : find_added(tokenizer, text + end - length, length);
-        if (id < 0)
-            continue;
-        for (size_t i = end - length; i < end; i++)
-            cuts[i] = INSIDE_CUT;
-        cuts[end - length] = id;
-        uncut = 0;
-    }
-}
-
-static bool encode(struct encoder *encoder, int32_t *cuts, const char *text, size_t bytes,
-                   struct why *why) {
-    const struct tokenizer *tokenizer = encoder->tokenizer;
-    for (size_t i = 0; i < bytes; i++)
-        cuts[i] = NOT_CUT;
-    for (size_t length = tokenizer->longest_added; length > 0; length--) {
-        if (tokenizer->has_added_of[length])
-            cut_length(tokenizer, cuts, text, bytes, length);
-    }
-    for (size_t at = 0, end; at < bytes; at = end) {
-        bool is_cut = cuts[at] >= 0;
-        end = at + 1;
-        while (end < bytes && cuts[end] == (is_cut ? INSIDE_CUT : NOT_CUT))
-            end++;
-        if (!(is_cut ? put_id(encoder, cuts[at], why)
-                     : encode_plain(encoder, text + at, end - at, why)))
-            return false;
-    }
-    return true;
-}
-
-int tokenizer_encode(const struct tokenizer *tokenizer, int32_t *ids, int capacity,
-                     const char *text, size_t bytes, bool with_bos, struct why *why) {
-    struct encoder encoder = {.tokenizer = tokenizer, .ids = ids, .capacity = capacity};
-    if (bytes > TOKENIZER_MAX_TEXT_BYTES) {
-        why_set(why, "the text has %zu bytes; at most %d are possible", bytes,
-                TOKENIZER_MAX_TEXT_BYTES);
-        return -1;
-    }
-    if (with_bos && tokenizer->bos >= 0 && !put_id(&encoder, tokenizer->bos, why))
-        return -1;
-    // Characters are at most one more than bytes (the leading space). Pairs: n at the
-    // start, and a merge takes one out and puts up to two in, n - 1 times.
-    size_t most = bytes + 1;
-    encoder.text = malloc(SPACE_MARK_BYTES * most);
-    encoder.symbols = malloc(most * sizeof *encoder.symbols);
-    encoder.heap = malloc(2 * most * sizeof *encoder.heap);
-    int32_t *cuts = malloc(most * sizeof *cuts);
-    bool ok = encoder.text && encoder.symbols && encoder.heap && cuts;
-    if (!ok)
-        why_set(why, "not enough memory for a text of %zu bytes", bytes);
-    ok = ok && encode(&encoder, cuts, text, bytes, why);
-    free(cuts);
-    free(encoder.text);
-    free(encoder.symbols);
-    free(encoder.heap);
-    return ok ? encoder.count : -1;
-}
-
-size_t tokenizer_encode_bound(size_t text_bytes) {
-    // At worst every byte becomes a token, and a space is three bytes; plus the leading
-    // space and the begin token, and one more leading space behind a piece that is cut out.
-    if (text_bytes > TOKENIZER_MAX_TEXT_BYTES)
-        text_bytes = TOKENIZER_MAX_TEXT_BYTES;
-    return (SPACE_MARK_BYTES + 1) * text_bytes + SPACE_MARK_BYTES + 1;
 }
 
 // --- What a token is ---

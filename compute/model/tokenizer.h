@@ -1,13 +1,20 @@
-// SentencePiece-style tokenizer ("llama" in GGUF's words): a leading space,
-// spaces become U+2581, then the neighbouring pair whose merged piece has the
-// highest score is merged until none is left (ties: the leftmost); what is no
-// piece falls back to byte tokens <0xNN>. Added ("user-defined") tokens are cut out of the
-// text before that, the longest first, and what follows one begins with a leading space
-// of its own; control tokens, unknown and unused ones are never matched: a prompt cannot
-// forge one. Both as in llama.cpp (src/llama-vocab.cpp, tokenizer_st_partition) without
-// parse_special, which is for chat templates; here all text is the user's. Spaces around a
-// cut token are kept (no model's own lstrip and rstrip).
-// Other kinds of tokenizer are refused by name.
+// The two kinds of tokenizer that a GGUF's "llama" and "gpt2" name. Both join neighbours until
+// no two are left that join (ties: the leftmost), after cutting out a file's added
+// ("user-defined") tokens, the longest first.
+//
+// SentencePiece ("llama"): a leading space, also behind each added token, unless the file says
+// otherwise; spaces become U+2581; the pair whose merged piece has the highest score goes first;
+// what is no piece falls back to byte tokens <0xNN>.
+//
+// Byte-level BPE ("gpt2"): the text is first cut into pieces by the rule that
+// tokenizer.ggml.pre names (pretokenize.h); within a piece the earliest of the file's merges
+// goes first. Every byte is a token.
+//
+// Control, unknown and unused tokens, and those that end a turn, are never matched: a prompt
+// cannot forge one. All of this is as in llama.cpp (src/llama-vocab.cpp) without parse_special,
+// which is for chat templates; here all text is the user's. Spaces around an added token are
+// kept (no model's own lstrip and rstrip). Other kinds, and other rules of cutting, are refused
+// by name.
 #ifndef COMPUTE_MODEL_TOKENIZER_H
 #define COMPUTE_MODEL_TOKENIZER_H
 
@@ -37,12 +44,12 @@ bool tokenizer_is_end(const struct tokenizer *tokenizer, int32_t id);
 // True for tokens that stand for no text: begin, end, unknown, unused.
 bool tokenizer_is_control(const struct tokenizer *tokenizer, int32_t id);
 
-// Token ids of `text`, with the begin token in front when with_bos (and there is
-// one). Bytes that are no UTF-8 become byte tokens. Returns the count, at most
-// `capacity`, or -1 with `why`: more text than TOKENIZER_MAX_TEXT_BYTES, more ids
-// than `capacity`, a byte the vocabulary has no token for. tokenizer_encode_bound
-// gives a capacity that is always enough. An empty text has no tokens of its own.
-// Cost: n log n for n bytes, about a second for 1 MB of prose.
+// Token ids of `text`; with_bos: the begin token in front where there is one, and the end token
+// behind where the file's add_eos_token asks for it. Bytes that are no UTF-8 become byte tokens.
+// Returns the count, at most `capacity`, or -1 with `why`: more text than
+// TOKENIZER_MAX_TEXT_BYTES, more ids than `capacity`, a byte the vocabulary has no token for.
+// tokenizer_encode_bound gives a capacity that is always enough. An empty text has no tokens of
+// its own. Cost: n log n for n bytes, about a second for 1 MB of prose.
 int tokenizer_encode(const struct tokenizer *tokenizer, int32_t *ids, int capacity,
                      const char *text, size_t bytes, bool with_bos, struct why *why);
 size_t tokenizer_encode_bound(size_t text_bytes);
