@@ -135,6 +135,14 @@ static void print_prompt(FILE *out, const struct run *run) {
     if (shown < count)
         print_words(out, " ", "describe.more", count - shown);
     fputc('\n', out);
+    const struct run_chat *chat = &run->info.chat;
+    if (!chat->name[0])
+        return;
+    int own = chat->question_tokens + chat->system_tokens;
+    char text[200];
+    WORDS_SAY(text, "describe.framing", "format", chat->name, "count",
+              figure_count(count - own, false).text, "own", figure_count(own, false).text);
+    fprintf(out, "   %s\n", text);
 }
 
 static void print_cache(FILE *out, const struct run *run, int entries) {

@@ -50,6 +50,17 @@ static void print_tensors(const struct gguf *gguf) {
         printf("  and %d more\n", count - shown);
 }
 
+// What cuts a text into tokens, and how a question is framed.
+static void print_tokenizer(const struct gguf *gguf) {
+    struct tokenizer *tokenizer = NULL;
+    char line[LINE_BYTES];
+    if (!tokenizer_open(&tokenizer, gguf, NULL))
+        return; // the verdict says why
+    tokenizer_describe(tokenizer, line, sizeof line);
+    printf("\n%s\n", line);
+    tokenizer_close(tokenizer);
+}
+
 // Opens the model if this program can run its tokenizer and its weights. *gguf becomes NULL:
 // the model owns it from then on.
 static bool open_model(struct gguf **gguf, struct model **model, struct why *why) {
@@ -85,6 +96,7 @@ int inspect_command(const struct options *options, struct why *why) {
     printf("%s: GGUF version %d\n", gguf_name(gguf), gguf_version(gguf));
     print_keys(gguf);
     print_tensors(gguf);
+    print_tokenizer(gguf);
     print_verdict(&gguf);
     gguf_close(gguf);
     return EXIT_OK;

@@ -4,6 +4,7 @@
 
 #include "compute/base/why.h"
 #include "compute/measure/measure.h"
+#include "compute/model/chat.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,10 @@ static bool is_device(const char *text) {
     return digits > 0 && digits <= MAX_DIGITS && !text[5 + digits] && atoi(text + 5) <= MAX_INDEX;
 }
 
+static bool is_chat(const char *text) {
+    return strcmp(text, "auto") == 0 || strcmp(text, "none") == 0 || chat_find(text);
+}
+
 static const struct option_row rows[] = {
     {"device", OPTION_TEXT, MEASURES | COMMON, FIELD(request.device),
      .help = "where the model runs", .value = "auto|cpu|cuda[:N]", .accepts = is_device,
@@ -60,6 +65,10 @@ static const struct option_row rows[] = {
      .help = "the prompt from a file, - from stdin", .value = "FILE"},
     {"prompt-tokens", OPTION_INT, MEASURES | COMMON, FIELD(request.prompt_tokens),
      .help = "a prompt of exactly N tokens", .value = "N", .min = 1, .max = MAX_TOKENS},
+    {"chat", OPTION_TEXT, MEASURES, FIELD(request.chat), .help = "how the question is framed",
+     .value = "auto|none|NAME", .accepts = is_chat, .allowed = "auto, none, " CHAT_NAMES},
+    {"system", OPTION_TEXT, MEASURES, FIELD(request.system),
+     .help = "the chat format's system text", .value = "TEXT"},
     {"answer-tokens", OPTION_INT, MEASURES | COMMON, FIELD(request.answer_tokens),
      .help = "exactly N answer tokens", .value = "N", .min = 1, .max = MAX_TOKENS},
     {"seed", OPTION_SEED, MEASURES, FIELD(request.seed),
@@ -133,8 +142,8 @@ static const struct option_row rows[] = {
 static const struct argparse_command commands[COMMAND_COUNT] = {
     [COMMAND_PLAY] = {"play", .help = "the window (without a command)"},
     [COMMAND_RECORD] = {"record", "a film or stills, without a display", "OUT", "out.mp4",
-                        "OUT ends in .mp4, .webm, .gif, .y4m or .png; a folder gets a still an "
-                        "event;\n- writes Y4M to standard output.\n"},
+                        "OUT: .mp4, .webm, .gif, .y4m, .png, a folder (a still an event) or - "
+                        "(Y4M).\n"},
     [COMMAND_MEASURE] = {"measure", .help = "a table of measured times"},
     [COMMAND_DESCRIBE] = {"describe", .help = "the whole walk as text, step by step"},
     [COMMAND_DEVICES] = {"devices", .help = "what can measure here, and why not the rest"},
@@ -270,7 +279,11 @@ static bool finish(const struct argparse *args, struct options *options, struct 
 bool options_parse(struct options *out, int argc, char **argv, struct why *why) {
     *out = (struct options){
         .command = COMMAND_PLAY,
-        .request = {.device = "auto", .seed = 1, .top_p_unit = 1.0f, .schedule = "module-7"},
+        .request = {.device = "auto",
+                    .chat = "auto",
+                    .seed = 1,
+                    .top_p_unit = 1.0f,
+                    .schedule = "module-7"},
         .language = "en",
         .theme = THEME_DARK,
         .display = -1,

@@ -4,6 +4,7 @@
 #include "compute/base/assets.h"
 #include "compute/base/utf8.h"
 #include "compute/base/why.h"
+#include "compute/model/chat.h"
 #include "compute/run/run.h"
 
 #include <errno.h>
@@ -101,13 +102,43 @@ void prompt_clear(struct prompt *prompt) {
     *prompt = (struct prompt){0};
 }
 
-bool prompt_from_text(struct prompt *out, const struct tokenizer *tokenizer, const char *text,
-                      size_t bytes, struct why *why) {
+// The format that the request asks for; NULL in *out: the text as it is.
+static bool choose_chat(const struct chat_format **out, const struct tokenizer *tokenizer,
+                        const struct run_request *request, struct why *why) {
+    const char *name = request->chat ? request->chat : "auto";
+    bool is_auto = strcmp(name, "auto") == 0, is_none = strcmp(name, "none") == 0;
+    *out = is_auto ? tokenizer_chat(tokenizer) : is_none ? NULL : chat_find(name);
+    if (request->system && !*out)
+        return why_set(why, "--system needs a chat format, and %s. Name one with --chat.",
+                       is_none ? "--chat is none" : "the model's file names none known here");
+    return true;
+}
+
+static bool frame(struct prompt *out, const struct tokenizer *tokenizer, const struct chat *chat,
+                  struct why *why) {
+    out->count = chat_encode(&out->ids, &out->chat, tokenizer, chat, why);
+    if (chat->system == tokenizer_chat_system(tokenizer)) // the template's, not the user's
+        out->chat.system_first = out->chat.system_tokens = 0;
+    return out->count >= 0;
+}
+
+bool prompt_from_text(struct prompt *out, const struct tokenizer *tokenizer,
+                      const struct run_request *request, const char *text, size_t bytes,
+                      struct why *why) {
     *out = (struct prompt){0};
+    const char *system = request->system ? request->system : tokenizer_chat_system(tokenizer);
+    struct chat chat = {.system = system,
+                        .system_bytes = strlen(system),
+                        .question = text,
+                        .question_bytes = bytes};
+    if (!choose_chat(&chat.format, tokenizer, request, why))
+        return false;
     if (bytes > TOKENIZER_MAX_TEXT_BYTES)
         return why_set(why, "the prompt is longer than %d bytes. Take a shorter text.",
                        TOKENIZER_MAX_TEXT_BYTES);
-    if (!encode(out, tokenizer, text, bytes, tokenizer_adds_bos(tokenizer), why))
+    bool ok = chat.format ? frame(out, tokenizer, &chat, why)
+                          : encode(out, tokenizer, text, bytes, tokenizer_adds_bos(tokenizer), why);
+    if (!ok)
         return false;
     int count = out->count;
     if (count >= 1 && count < RUN_MAX_TOKENS)
@@ -213,19 +244,20 @@ bool prompt_from_request(struct prompt *out, const struct tokenizer *tokenizer,
     size_t bytes = typed ? strlen(typed) : 0;
     if (typed)
         return open_text(&typed, &bytes, "--prompt", why) &&
-               prompt_from_text(out, tokenizer, typed, bytes, why) &&
+               prompt_from_text(out, tokenizer, request, typed, bytes, why) &&
                check_count(out, request->prompt_tokens, why);
     if (!request->prompt_file && request->prompt_tokens > 0)
         return prompt_of_length(out, tokenizer, request->prompt_tokens, why);
     if (!request->prompt_file)
-        return prompt_from_text(out, tokenizer, PROMPT_DEFAULT, strlen(PROMPT_DEFAULT), why);
+        return prompt_from_text(out, tokenizer, request, PROMPT_DEFAULT, strlen(PROMPT_DEFAULT),
+                                why);
     char *text = read_text(request->prompt_file, &bytes, why);
     if (!text)
         return false;
     // The line end that closes a text file is not part of the question.
     while (bytes && (text[bytes - 1] == '\n' || text[bytes - 1] == '\r'))
         bytes--;
-    bool ok = prompt_from_text(out, tokenizer, text, bytes, why) &&
+    bool ok = prompt_from_text(out, tokenizer, request, text, bytes, why) &&
               check_count(out, request->prompt_tokens, why);
     free(text);
     return ok;

@@ -8,6 +8,7 @@
 
 #include "app/runs/request.h"
 #include "compute/model/tokenizer.h"
+#include "compute/run/run.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,6 +20,7 @@
 struct prompt {
     int32_t *ids; // [count], owned
     int count;    // >= 1
+    struct run_chat chat;
 };
 
 // What the request asks for. Reads its prompt file and, for a built prompt, the asset
@@ -26,9 +28,11 @@ struct prompt {
 bool prompt_from_request(struct prompt *out, const struct tokenizer *tokenizer,
                          const struct run_request *request, struct why *why);
 
-// The ids of a text, begin token included where the model has one.
-bool prompt_from_text(struct prompt *out, const struct tokenizer *tokenizer, const char *text,
-                      size_t bytes, struct why *why);
+// The ids of a text, framed as the request's chat format says, begin token included where the
+// model has one.
+bool prompt_from_text(struct prompt *out, const struct tokenizer *tokenizer,
+                      const struct run_request *request, const char *text, size_t bytes,
+                      struct why *why);
 
 // Exactly `tokens` >= 1 ids, with the asset model/policy.txt.
 bool prompt_of_length(struct prompt *out, const struct tokenizer *tokenizer, int tokens,

@@ -192,6 +192,7 @@ static bool make_waiting(struct session *session, const struct prompt *prompt, i
     const struct tokenizer *tokenizer = engine_tokenizer(session->source.engine);
     engine_fill_info(session->source.engine, &info);
     info.prompt_tokens = prompt->count;
+    info.chat = prompt->chat;
     info.answer_limit = answers;
     struct run *run = NULL;
     if (!run_create(&run, &info, 1, why))
@@ -318,6 +319,10 @@ const struct labwork *session_lab(const struct session *session) {
 
 const struct run *session_before(const struct session *session) {
     return session->before;
+}
+
+const struct run_request *session_request(const struct session *session) {
+    return &session->request;
 }
 
 const struct tokenizer *session_tokenizer(const struct session *session) {

@@ -68,6 +68,7 @@ bool session_keep(struct session *session, const struct run *run, struct why *wh
 const struct labwork *session_lab(const struct session *session);
 // The measured run before this one; NULL = none.
 const struct run *session_before(const struct session *session);
+const struct run_request *session_request(const struct session *session);
 const struct tokenizer *session_tokenizer(const struct session *session); // NULL = no model
 
 // Ends showing a live run: the finished measurement takes its place.

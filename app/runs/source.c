@@ -177,6 +177,7 @@ struct engine_request source_request(const struct source *source, const struct r
     return (struct engine_request){
         .prompt = source->prompt.ids,
         .prompt_count = source->prompt.count,
+        .chat = source->prompt.chat,
         .answer_tokens = source->answer_tokens,
         .answer_limit = source->answer_limit,
         .temperature = request->temperature,

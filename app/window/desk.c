@@ -23,7 +23,7 @@ static void put_tiles(struct desk *desk, const struct tokenizer *tokenizer,
     }
 }
 
-static void tokenise(struct desk *desk, const struct tokenizer *tokenizer, int longest) {
+static void tokenise(struct desk *desk, const struct desk_reader *reader) {
     struct prompt prompt = {0};
     struct why why;
     desk->message[0] = '\0';
@@ -32,20 +32,20 @@ static void tokenise(struct desk *desk, const struct tokenizer *tokenizer, int l
         WORDS_SAY(desk->message, "desk.empty");
         return;
     }
-    if (!prompt_from_text(&prompt, tokenizer, desk->editor.text, (size_t)desk->editor.length,
-                          &why)) {
+    if (!prompt_from_text(&prompt, reader->tokenizer, reader->request, desk->editor.text,
+                          (size_t)desk->editor.length, &why)) {
         snprintf(desk->message, sizeof desk->message, "%.120s", why.text);
         return;
     }
-    put_tiles(desk, tokenizer, &prompt);
-    if (prompt.count > longest)
+    put_tiles(desk, reader->tokenizer, &prompt);
+    if (prompt.count > reader->longest)
         WORDS_SAY(desk->message, "desk.too_long", "count", figure_count(prompt.count, false).text,
-                  "longest", figure_count(longest, false).text);
+                  "longest", figure_count(reader->longest, false).text);
     prompt_clear(&prompt);
 }
 
-// The prompt's tokens as one text: without control tokens, and with a space for
-// SentencePiece's sign.
+// The question's tokens as one text: without control tokens and what a chat format put around
+// it, and with a space for SentencePiece's sign.
 static void prompt_text(char *out, size_t bytes, const struct run *run) {
     static const char lead[] = SIGN_WORD_SPACE;
     enum { LEAD_BYTES = 3 };
@@ -53,7 +53,12 @@ static void prompt_text(char *out, size_t bytes, const struct run *run) {
     for (int i = 0; i < run->info.prompt_tokens && i < run->prompt_count; i++) {
         size_t length = 0;
         const char *text = run_token_text(run, i, &length);
-        for (size_t k = 0; k < length && !run->tokens[i].is_control && at + 1 < bytes;) {
+        bool is_question = !run->info.chat.name[0] ||
+                           (i >= run->info.chat.question_first &&
+                            i < run->info.chat.question_first + run->info.chat.question_tokens);
+        if (run->tokens[i].is_control || !is_question)
+            continue;
+        for (size_t k = 0; k < length && at + 1 < bytes;) {
             bool is_lead = length - k >= LEAD_BYTES && memcmp(text + k, lead, LEAD_BYTES) == 0;
             char c = is_lead ? ' ' : text[k];
             k += is_lead ? LEAD_BYTES : 1;
@@ -64,13 +69,12 @@ static void prompt_text(char *out, size_t bytes, const struct run *run) {
     out[at] = '\0';
 }
 
-void desk_open(struct desk *desk, const struct run *run, const struct tokenizer *tokenizer,
-               int longest) {
+void desk_open(struct desk *desk, const struct run *run, const struct desk_reader *reader) {
     char text[EDITOR_BYTES] = "";
     if (run)
         prompt_text(text, sizeof text, run);
     editor_set(&desk->editor, text);
-    tokenise(desk, tokenizer, longest);
+    tokenise(desk, reader);
 }
 
 static void edit(struct editor *editor, enum input_edit what) {
@@ -99,10 +103,10 @@ static void edit(struct editor *editor, enum input_edit what) {
 }
 
 void desk_type(struct desk *desk, const struct input_event *event,
-               const struct tokenizer *tokenizer, int longest) {
+               const struct desk_reader *reader) {
     if (event->kind == INPUT_TYPED)
         editor_insert(&desk->editor, event->text, strlen(event->text));
     else
         edit(&desk->editor, event->edit);
-    tokenise(desk, tokenizer, longest);
+    tokenise(desk, reader);
 }

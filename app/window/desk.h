@@ -3,11 +3,19 @@
 #ifndef APP_WINDOW_DESK_H
 #define APP_WINDOW_DESK_H
 
+#include "app/runs/request.h"
 #include "app/state/editor.h"
 #include "app/window/input.h"
 #include "compute/model/tokenizer.h"
 #include "compute/run/run.h"
 #include "render/data/panel.h"
+
+// What turns the text into tokens: of the session.
+struct desk_reader {
+    const struct tokenizer *tokenizer;
+    const struct run_request *request;
+    int longest; // most tokens of a prompt
+};
 
 struct desk {
     struct editor editor;
@@ -16,12 +24,11 @@ struct desk {
     char message[128]; // "" = it can be measured
 };
 
-// Starts with the prompt of this run (NULL: empty). `longest`: most tokens of a prompt.
-void desk_open(struct desk *desk, const struct run *run, const struct tokenizer *tokenizer,
-               int longest);
+// Starts with the prompt of this run (NULL: empty), without what a chat format added.
+void desk_open(struct desk *desk, const struct run *run, const struct desk_reader *reader);
 
 // Applies INPUT_EDIT or INPUT_TYPED and tokenises the text again.
 void desk_type(struct desk *desk, const struct input_event *event,
-               const struct tokenizer *tokenizer, int longest);
+               const struct desk_reader *reader);
 
 #endif

@@ -47,9 +47,14 @@ static void save_still(struct player *player, int64_t wall_ns) {
     player_toast(player, wall_ns, toast);
 }
 
+static struct desk_reader desk_reader(const struct player *player, int longest) {
+    return (struct desk_reader){session_tokenizer(player->session),
+                                session_request(player->session), longest};
+}
+
 static void open_desk(struct player *player, const struct actions_context *context) {
-    desk_open(&player->easel->desk, player->run, session_tokenizer(player->session),
-              context->longest_prompt);
+    struct desk_reader reader = desk_reader(player, context->longest_prompt);
+    desk_open(&player->easel->desk, player->run, &reader);
 }
 
 static void keep_run(struct player *player, int64_t wall_ns) {
@@ -169,14 +174,14 @@ static void measure_desk(struct player *player, int64_t wall_ns) {
 
 static void use_desk(struct player *player, const struct input_event *event, int64_t wall_ns) {
     bool is_key = event->kind == INPUT_EDIT;
+    struct desk_reader reader = desk_reader(player, player_reach(player).prompt);
     player->is_stale = true;
     if (is_key && event->edit == EDIT_CLOSE)
         close_desk(player);
     else if (is_key && event->edit == EDIT_DONE)
         measure_desk(player, wall_ns);
     else
-        desk_type(&player->easel->desk, event, session_tokenizer(player->session),
-                  player_reach(player).prompt);
+        desk_type(&player->easel->desk, event, &reader);
 }
 
 static void move_pointer(struct player *player, const struct input_event *event, int64_t wall_ns) {

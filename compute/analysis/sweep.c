@@ -218,6 +218,8 @@ bool sweep_run(struct run **out, const struct sweep *sweep, const struct run *li
     if (sweep->prefill_count < 1 || (answer_tokens > 1 && sweep->step_count < 1))
         return why_set(why, "the sweep has no points to take times from: measure one first");
     struct run_info info = like->info;
+    if (prompt_tokens != info.prompt_tokens)
+        info.chat = (struct run_chat){0}; // it frames a prompt of that length alone
     info.origin = RUN_MODELLED;
     info.counting = RUN_ENGINE;
     info.cold = info.forced_length = info.recomputes = false;

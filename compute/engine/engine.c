@@ -151,6 +151,7 @@ static void work_on(struct engine *engine, const struct engine_request *request)
     generate.on_grown = wake_owner;
     generate.watcher = engine;
     struct run_info info = engine->info;
+    info.chat = request->chat;
     stopwatch_utc_date(info.date);
     measure_clear(&engine->work);
     enum generate_end end = measure_run(&engine->work,

@@ -41,9 +41,10 @@ struct engine_opts {
 struct engine_request {
     const int32_t *prompt; // [prompt_count] ids, copied
     int prompt_count;
-    int answer_tokens; // > 0: exactly so many, end tokens are skipped;
-                       // 0: until an end token (counted), at most answer_limit
-    int answer_limit;  // used when answer_tokens is 0, >= 1; cut to what fits
+    struct run_chat chat; // what frames it
+    int answer_tokens;    // > 0: exactly so many, end tokens are skipped;
+                          // 0: until an end token (counted), at most answer_limit
+    int answer_limit;     // used when answer_tokens is 0, >= 1; cut to what fits
     float temperature, top_p_unit;
     uint64_t seed;
     int repeats;         // warm repeats that count, 1 .. MEASURE_MAX_REPEATS

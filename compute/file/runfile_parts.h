@@ -14,10 +14,10 @@ extern const char *const runfile_origins[3], *const runfile_countings[2];
 extern const char *const runfile_phases[2], *const runfile_states[3];
 
 // The fields of struct run_info, in the order in which they are written.
-enum { RUNFILE_FIELDS = 25 };
+enum { RUNFILE_FIELDS = 30 };
 extern const struct runfile_field {
     const char *key;
-    // RARE: a boolean that is left out when false, because older files do not have it.
+    // RARE: left out when false, 0 or empty, because older files do not have it.
     enum {
         FIELD_TEXT,
         FIELD_INT,
@@ -25,6 +25,8 @@ extern const struct runfile_field {
         FIELD_UINT64,
         FIELD_BOOL,
         FIELD_RARE,
+        FIELD_RARE_TEXT,
+        FIELD_RARE_INT,
         FIELD_ORIGIN,
         FIELD_COUNTING
     } kind;

@@ -146,8 +146,18 @@ static bool read_info_field(const struct jsonin *at, struct run_info *info,
     int index = 0;
     bool done = false;
     switch (field->kind) {
+    case FIELD_RARE_TEXT:
+        if (!json_object_get(at->json, field->key))
+            return true;
+        return jsonin_text(at, field->key, to, field->bytes);
     case FIELD_TEXT:
         return jsonin_text(at, field->key, to, field->bytes);
+    case FIELD_RARE_INT:
+        if (!json_object_get(at->json, field->key))
+            return true;
+        done = jsonin_int(at, field->key, (struct jsonin_range){INT32_MIN, INT32_MAX}, &number);
+        *(int *)(void *)to = (int)number;
+        return done;
     case FIELD_INT:
         done = jsonin_int(at, field->key, (struct jsonin_range){INT32_MIN, INT32_MAX}, &number);
         *(int *)(void *)to = (int)number;

@@ -21,15 +21,42 @@ const char *const runfile_states[3] = {NULL, "complete", "failed"};
 const struct runfile_field runfile_fields[RUNFILE_FIELDS] = {
 #define FIELD(kind, name)                                                                          \
     { #name, FIELD_##kind, offsetof(struct run_info, name), sizeof(((struct run_info *)0)->name) }
-    FIELD(ORIGIN, origin),      FIELD(COUNTING, counting),  FIELD(BOOL, cold),
-    FIELD(BOOL, forced_length), FIELD(TEXT, device),        FIELD(TEXT, device_name),
-    FIELD(TEXT, driver),        FIELD(TEXT, model),         FIELD(TEXT, weights),
-    FIELD(TEXT, weight_type),   FIELD(TEXT, clock),         FIELD(TEXT, date),
-    FIELD(TEXT, unit),          FIELD(INT64, unit_ns),      FIELD(INT, threads),
-    FIELD(INT, layers),         FIELD(INT, heads),          FIELD(INT, kv_heads),
-    FIELD(INT, head_dim),       FIELD(INT, kv_value_bytes), FIELD(INT64, weight_bytes),
-    FIELD(UINT64, seed),        FIELD(INT, prompt_tokens),  FIELD(INT, answer_limit),
+    FIELD(ORIGIN, origin),
+    FIELD(COUNTING, counting),
+    FIELD(BOOL, cold),
+    FIELD(BOOL, forced_length),
+    FIELD(TEXT, device),
+    FIELD(TEXT, device_name),
+    FIELD(TEXT, driver),
+    FIELD(TEXT, model),
+    FIELD(TEXT, weights),
+    FIELD(TEXT, weight_type),
+    FIELD(TEXT, clock),
+    FIELD(TEXT, date),
+    FIELD(TEXT, unit),
+    FIELD(INT64, unit_ns),
+    FIELD(INT, threads),
+    FIELD(INT, layers),
+    FIELD(INT, heads),
+    FIELD(INT, kv_heads),
+    FIELD(INT, head_dim),
+    FIELD(INT, kv_value_bytes),
+    FIELD(INT64, weight_bytes),
+    FIELD(UINT64, seed),
+    FIELD(INT, prompt_tokens),
+    FIELD(INT, answer_limit),
     FIELD(RARE, recomputes),
+#undef FIELD
+#define FIELD(kind, key, name)                                                                     \
+    {                                                                                              \
+        key, FIELD_##kind, offsetof(struct run_info, chat) + offsetof(struct run_chat, name),      \
+            sizeof(((struct run_chat *)0)->name)                                                   \
+    }
+    FIELD(RARE_TEXT, "chat", name),
+    FIELD(RARE_INT, "system_first", system_first),
+    FIELD(RARE_INT, "system_tokens", system_tokens),
+    FIELD(RARE_INT, "question_first", question_first),
+    FIELD(RARE_INT, "question_tokens", question_tokens),
 #undef FIELD
 };
 // --- Printing: the events ---
@@ -186,6 +213,14 @@ static void print_info_field(struct jsonout *out, const struct run_info *info,
         break;
     case FIELD_BOOL:
         jsonout_bool(out, field->key, *(const bool *)(const void *)at);
+        break;
+    case FIELD_RARE_TEXT:
+        if (at[0])
+            text_field(out, field->key, at);
+        break;
+    case FIELD_RARE_INT:
+        if (*(const int *)(const void *)at)
+            jsonout_int(out, field->key, *(const int *)(const void *)at);
         break;
     case FIELD_RARE:
         if (*(const bool *)(const void *)at)

@@ -7,6 +7,7 @@
 
 #include "compute/base/utf8.h"
 #include "compute/base/why.h"
+#include "compute/model/chat.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -77,17 +78,16 @@ static bool is_text(struct gguf_string text, const char *wanted) {
 static bool find_pretokenizer(struct tokenizer *tokenizer, const struct gguf *file,
                               struct why *why) {
     struct gguf_string pre;
-    char name[NAME_BYTES];
     if (!gguf_string(file, "tokenizer.ggml.pre", &pre))
         return why_set(why,
                        "%s: doesn't say how its tokenizer splits text (tokenizer.ggml.pre); "
                        "convert the model again",
                        gguf_name(file));
     tokenizer->pre = pretokenizer_find(pre.data, pre.bytes);
-    utf8_printable(name, sizeof name, pre.data, pre.bytes);
+    utf8_printable(tokenizer->rule, sizeof tokenizer->rule, pre.data, pre.bytes);
     return tokenizer->pre ||
            why_set(why, "%s: its tokenizer splits text as \"%s\", which is not known here",
-                   gguf_name(file), name);
+                   gguf_name(file), tokenizer->rule);
 }
 
 static bool check_model(struct tokenizer *tokenizer, const struct gguf *file, struct why *why) {
@@ -288,14 +288,19 @@ static bool read_flag(const struct gguf *file, const char *key, bool *out, struc
     return true;
 }
 
-// The first token of `type` named `name` (NULL = any name); -1 = none.
+// The first token of `type` with this name (NULL = any name); -1 = none.
 static int32_t find_special(const struct tokenizer *tokenizer, enum piece_type type,
-                            const char *name) {
+                            const char *name, size_t bytes) {
     for (int32_t id = 0; id < tokenizer->vocab; id++) {
-        if (tokenizer->types[id] == type && (!name || piece_is(tokenizer, id, name, strlen(name))))
+        if (tokenizer->types[id] == type && (!name || piece_is(tokenizer, id, name, bytes)))
             return id;
     }
     return -1;
+}
+
+int32_t tokenizer_named(const struct tokenizer *tokenizer, const char *name, size_t bytes) {
+    int32_t id = find_special(tokenizer, PIECE_CONTROL, name, bytes);
+    return id >= 0 ? id : find_special(tokenizer, PIECE_USER_DEFINED, name, bytes);
 }
 
 // What ends a turn is a control token whatever the file says, so that no prompt forges it.
@@ -316,8 +321,9 @@ static void mark_named_ends(struct tokenizer *tokenizer) {
         "<|endoftext|>", "<|end_of_text|>", "<end_of_turn>", "</s>",
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        mark_end(tokenizer, find_special(tokenizer, PIECE_CONTROL, names[i]));
-        mark_end(tokenizer, find_special(tokenizer, PIECE_USER_DEFINED, names[i]));
+        mark_end(tokenizer, find_special(tokenizer, PIECE_CONTROL, names[i], strlen(names[i])));
+        mark_end(tokenizer,
+                 find_special(tokenizer, PIECE_USER_DEFINED, names[i], strlen(names[i])));
     }
 }
 
@@ -336,11 +342,11 @@ static bool read_specials(struct tokenizer *tokenizer, const struct gguf *file, 
         !read_flag(file, "tokenizer.ggml.add_space_prefix", &tokenizer->adds_space, why))
         return false;
     if (tokenizer->bos < 0)
-        tokenizer->bos = find_special(tokenizer, PIECE_CONTROL, "<s>");
+        tokenizer->bos = find_special(tokenizer, PIECE_CONTROL, "<s>", 3);
     if (tokenizer->eos < 0)
-        tokenizer->eos = find_special(tokenizer, PIECE_CONTROL, "</s>");
+        tokenizer->eos = find_special(tokenizer, PIECE_CONTROL, "</s>", 4);
     if (tokenizer->unknown < 0)
-        tokenizer->unknown = find_special(tokenizer, PIECE_UNKNOWN, NULL);
+        tokenizer->unknown = find_special(tokenizer, PIECE_UNKNOWN, NULL, 0);
     tokenizer->adds_bos = tokenizer->adds_bos && tokenizer->bos >= 0;
     tokenizer->adds_eos = tokenizer->adds_eos && tokenizer->eos >= 0;
     mark_end(tokenizer, tokenizer->eos);
@@ -348,6 +354,18 @@ static bool read_specials(struct tokenizer *tokenizer, const struct gguf *file, 
     mark_end(tokenizer, message_end);
     mark_named_ends(tokenizer);
     return true;
+}
+
+static bool read_chat(struct tokenizer *tokenizer, const struct gguf *file, struct why *why) {
+    struct gguf_string text;
+    if (!gguf_string(file, "tokenizer.chat_template", &text))
+        return true;
+    size_t bytes;
+    tokenizer->has_template = true;
+    const char *system = chat_own_system(text.data, text.bytes, &bytes);
+    tokenizer->chat = chat_recognise(text.data, text.bytes);
+    tokenizer->system = strndup(system, tokenizer->chat ? bytes : 0);
+    return tokenizer->system || fail_memory(file, why);
 }
 
 // --- Open and close ---
@@ -362,7 +380,7 @@ static bool read_vocabulary(struct tokenizer *tokenizer, const struct gguf *file
     }
     if (tokenizer->pre && !tokenizer_read_merges(tokenizer, file, why))
         return false;
-    return read_specials(tokenizer, file, why);
+    return read_specials(tokenizer, file, why) && read_chat(tokenizer, file, why);
 }
 
 bool tokenizer_open(struct tokenizer **out, const struct gguf *file, struct why *why) {
@@ -390,6 +408,7 @@ void tokenizer_close(struct tokenizer *tokenizer) {
     free(tokenizer->flags);
     free(tokenizer->slots);
     free(tokenizer->merges);
+    free(tokenizer->system);
     free(tokenizer);
 }
 
@@ -403,12 +422,29 @@ int tokenizer_vocab(const struct tokenizer *tokenizer) {
     return tokenizer->vocab;
 }
 
+void tokenizer_describe(const struct tokenizer *tokenizer, char *out, size_t bytes) {
+    const char *chat = tokenizer->chat           ? chat_name(tokenizer->chat)
+                       : tokenizer->has_template ? "not known here"
+                                                 : "none";
+    snprintf(out, bytes, "%s%s, %d tokens; chat format %s",
+             tokenizer->pre ? "byte-level BPE, " : "SentencePiece", tokenizer->rule,
+             tokenizer->vocab, chat);
+}
+
 int32_t tokenizer_eos(const struct tokenizer *tokenizer) {
     return tokenizer->eos;
 }
 
 bool tokenizer_adds_bos(const struct tokenizer *tokenizer) {
     return tokenizer->adds_bos;
+}
+
+const struct chat_format *tokenizer_chat(const struct tokenizer *tokenizer) {
+    return tokenizer->chat;
+}
+
+const char *tokenizer_chat_system(const struct tokenizer *tokenizer) {
+    return tokenizer->system ? tokenizer->system : "";
 }
 
 bool tokenizer_is_end(const struct tokenizer *tokenizer, int32_t id) {

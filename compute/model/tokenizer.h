@@ -25,6 +25,7 @@
 enum { TOKENIZER_MAX_TEXT_BYTES = 1 << 20, TOKENIZER_MAX_VOCAB = 1 << 20 };
 
 struct tokenizer;
+struct chat_format;
 
 // Copies what it needs: `file` may be closed afterwards. Owner: the caller,
 // tokenizer_close. Errors: `why` names the key that is missing or wrong.
@@ -34,6 +35,9 @@ void tokenizer_close(struct tokenizer *tokenizer); // NULL is fine
 // Everything below reads only. Thread: any, also several at once.
 
 int tokenizer_vocab(const struct tokenizer *tokenizer);
+
+// "byte-level BPE, smollm, 49152 tokens; chat format chatml".
+void tokenizer_describe(const struct tokenizer *tokenizer, char *out, size_t bytes);
 int32_t tokenizer_eos(const struct tokenizer *tokenizer); // -1 = none
 bool tokenizer_adds_bos(const struct tokenizer *tokenizer);
 
@@ -43,6 +47,14 @@ bool tokenizer_is_end(const struct tokenizer *tokenizer, int32_t id);
 
 // True for tokens that stand for no text: begin, end, unknown, unused.
 bool tokenizer_is_control(const struct tokenizer *tokenizer, int32_t id);
+
+// What its file's chat template asks for: the format (NULL = it has none that is known here) and
+// the system text that goes with it where the user gives none ("" = none).
+const struct chat_format *tokenizer_chat(const struct tokenizer *tokenizer);
+const char *tokenizer_chat_system(const struct tokenizer *tokenizer);
+
+// The control or user-defined token of this name; -1 = none.
+int32_t tokenizer_named(const struct tokenizer *tokenizer, const char *name, size_t bytes);
 
 // Token ids of `text`; with_bos: the begin token in front where there is one, and the end token
 // behind where the file's add_eos_token asks for it. Bytes that are no UTF-8 become byte tokens.

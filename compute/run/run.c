@@ -21,10 +21,17 @@ static const struct info_text {
 } info_texts[] = {
 #define INFO_TEXT(field)                                                                           \
     { #field, offsetof(struct run_info, field), sizeof(((struct run_info *)0)->field) }
-    INFO_TEXT(device), INFO_TEXT(device_name), INFO_TEXT(driver),
-    INFO_TEXT(model),  INFO_TEXT(weights),     INFO_TEXT(weight_type),
-    INFO_TEXT(clock),  INFO_TEXT(date),        INFO_TEXT(unit),
+    INFO_TEXT(device),
+    INFO_TEXT(device_name),
+    INFO_TEXT(driver),
+    INFO_TEXT(model),
+    INFO_TEXT(weights),
+    INFO_TEXT(weight_type),
+    INFO_TEXT(clock),
+    INFO_TEXT(date),
+    INFO_TEXT(unit),
 #undef INFO_TEXT
+    {"chat", offsetof(struct run_info, chat.name), sizeof(((struct run_chat *)0)->name)},
 };
 enum { INFO_TEXTS = sizeof(info_texts) / sizeof(info_texts[0]) };
 
@@ -85,6 +92,12 @@ static bool check_info(const struct run_info *info, struct why *why) {
         {"head_dim", info->head_dim, 0, RUN_MAX_HEADS},
         {"kv_value_bytes", info->kv_value_bytes, 0, RUN_MAX_VALUE_BYTES},
         {"weight_bytes", info->weight_bytes, 0, INT64_MAX},
+        {"system_first", info->chat.system_first, 0, info->prompt_tokens},
+        {"system_tokens", info->chat.system_tokens, 0,
+         (int64_t)info->prompt_tokens - info->chat.system_first},
+        {"question_first", info->chat.question_first, 0, info->prompt_tokens},
+        {"question_tokens", info->chat.question_tokens, 0,
+         (int64_t)info->prompt_tokens - info->chat.question_first},
         {"prompt_tokens", info->prompt_tokens, 1, RUN_MAX_TOKENS - 1},
         {"answer_limit", info->answer_limit, 1, RUN_MAX_TOKENS - 1},
     };
@@ -524,6 +537,13 @@ const char *run_token_text(const struct run *run, int token, size_t *bytes) {
         return "";
     *bytes = run->tokens[token].text_bytes;
     return run->text + run->tokens[token].text_offset;
+}
+
+bool run_token_is_framing(const struct run *run, int token) {
+    const struct run_chat *chat = &run->info.chat;
+    return chat->name[0] && token >= 0 && token < run->info.prompt_tokens &&
+           (token < chat->system_first || token >= chat->system_first + chat->system_tokens) &&
+           (token < chat->question_first || token >= chat->question_first + chat->question_tokens);
 }
 
 size_t run_token_words(char out[RUN_TOKEN_BYTES], const struct run *run, int token) {

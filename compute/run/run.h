@@ -67,6 +67,14 @@ struct run_rule {
     int64_t pass_ns, token_ns, step_ns;
 };
 
+// The chat format that frames the prompt, and which of its tokens are the user's own; the others
+// are the format's. "" = none: all are the user's.
+struct run_chat {
+    char name[24];
+    int system_first, system_tokens; // tokens 0 = there are none
+    int question_first, question_tokens;
+};
+
 // Known before the first pass. All texts are UTF-8, NUL-terminated and empty when
 // unknown.
 struct run_info {
@@ -93,6 +101,7 @@ struct run_info {
     int kv_value_bytes;            // bytes of one number in the KV cache, 0 .. 16
     int64_t weight_bytes;          // bytes of weights read by one decode step, 0 = unknown
     uint64_t seed;
+    struct run_chat chat;
     int prompt_tokens; // >= 1
     int answer_limit;  // >= 1: the most answer tokens this run may get
 };
@@ -196,6 +205,8 @@ int64_t run_cache_entry_bytes(const struct run *run); // 2 * layers * kv_heads *
 // Text of token `token` (prompt first, then answer) and its length; not
 // NUL-terminated. "" and 0 for a token that cannot be seen yet.
 const char *run_token_text(const struct run *run, int token, size_t *bytes);
+// True for a prompt token that the chat format added.
+bool run_token_is_framing(const struct run *run, int token);
 // A copy of it with SentencePiece's leading U+2581 as a space. Returns the bytes;
 // not NUL-terminated.
 size_t run_token_words(char out[RUN_TOKEN_BYTES], const struct run *run, int token);

@@ -40,6 +40,7 @@ struct view_token {
     uint8_t leading_space;       // the piece began with a space (not in text)
     uint8_t is_prefill;          // an answer token that came out of prefill, not out of a
                                  // decode step: its tile has that accent
+    uint8_t is_framing;          // of a chat format, not the user's: its header is quiet
 };
 
 // The pass under way. stage 0: embedding; 1 .. layers: that layer; layers + 1:

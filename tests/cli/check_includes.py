@@ -34,7 +34,7 @@ ROOMS = {
     "app/picture": ("base run analysis render/data render/pixel render/paint app/lesson "
                     "app/state", "", PURE),
     "app/runs": ("base run model analysis measure engine file app/lesson app/state", "", LIBC),
-    "app/options": ("base measure render/paint app/state app/runs", "", LIBC),
+    "app/options": ("base model measure render/paint app/state app/runs", "", LIBC),
     "app/command": ("base run model analysis backend measure engine file render/film render/pixel "
                     "render/paint app/lesson app/lesson/load app/state app/options app/picture "
                     "app/runs", "jansson.h SDL.h SDL_ttf.h", LIBC),

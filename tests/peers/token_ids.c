@@ -2,19 +2,49 @@
 // list of ids for each, the begin token (and an end token) included where the file says so.
 //
 //     token_ids FILE.gguf < texts
+//
+// A line may also be a list of a question and a system text (null = none given); they are framed
+// as the file's chat template asks for.
 #include "compute/base/why.h"
+#include "compute/model/chat.h"
 #include "compute/model/tokenizer.h"
 
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-static bool print_ids(const struct tokenizer *tokenizer, const json_t *text, struct why *why) {
+static int text_ids(int32_t **ids, const struct tokenizer *tokenizer, const json_t *text,
+                    struct why *why) {
     size_t bytes = json_string_length(text), capacity = tokenizer_encode_bound(bytes);
-    int32_t *ids = malloc(capacity * sizeof *ids);
-    int count = ids ? tokenizer_encode(tokenizer, ids, (int)capacity, json_string_value(text),
-                                       bytes, tokenizer_adds_bos(tokenizer), why)
-                    : -1;
+    *ids = malloc(capacity * sizeof **ids);
+    return *ids ? tokenizer_encode(tokenizer, *ids, (int)capacity, json_string_value(text), bytes,
+                                   tokenizer_adds_bos(tokenizer), why)
+                : -1;
+}
+
+static int chat_ids(int32_t **ids, const struct tokenizer *tokenizer, const json_t *pair,
+                    struct why *why) {
+    const json_t *question = json_array_get(pair, 0), *system = json_array_get(pair, 1);
+    struct run_chat marks;
+    struct chat chat = {.format = tokenizer_chat(tokenizer),
+                        .system = tokenizer_chat_system(tokenizer),
+                        .question = json_string_value(question),
+                        .question_bytes = json_string_length(question)};
+    if (json_is_string(system))
+        chat.system = json_string_value(system);
+    chat.system_bytes = strlen(chat.system);
+    if (!chat.format || !chat.question) {
+        why_set(why, "no chat format, or no question");
+        return -1;
+    }
+    return chat_encode(ids, &marks, tokenizer, &chat, why);
+}
+
+static bool print_ids(const struct tokenizer *tokenizer, const json_t *line, struct why *why) {
+    int32_t *ids = NULL;
+    int count = json_is_array(line) ? chat_ids(&ids, tokenizer, line, why)
+                                    : text_ids(&ids, tokenizer, line, why);
     for (int i = 0; i < count; i++)
         printf("%s%d", i ? "," : "[", (int)ids[i]);
     puts(count > 0 ? "]" : "[]");

@@ -89,20 +89,29 @@ def collection():
     return TEXTS + made
 
 
-def write_model(path, source, pre):
-    """A one-layer llama of random weights with the vocabulary of `source`."""
+def write_model(path, source, pre, template=None, extra=()):
+    """A one-layer llama of random weights with the vocabulary of `source`, and of `extra`, the
+    control tokens that it lacks."""
     reader = gguf.GGUFReader(source)
-    words = len(reader.fields["tokenizer.ggml.tokens"].data)
+    known = reader.fields["tokenizer.ggml.tokens"].contents()
+    extra = [name for name in extra if name not in known]
+    more = {"tokenizer.ggml.tokens": extra, "tokenizer.ggml.scores": [0.0] * len(extra),
+            "tokenizer.ggml.token_type": [3] * len(extra)}
+    words = len(known) + len(extra)
     writer = gguf.GGUFWriter(path, "llama")
     for name, field in reader.fields.items():
         if not name.startswith("tokenizer.") or name == "tokenizer.chat_template":
             continue
         value = pre if name == "tokenizer.ggml.pre" and pre else field.contents()
+        if name in more:
+            value = value + more[name]
         kind = field.types[0]
         if kind == gguf.GGUFValueType.ARRAY:
             writer.add_key_value(name, value, kind, sub_type=field.types[-1])
         else:
             writer.add_key_value(name, value, kind)
+    if template:
+        writer.add_chat_template(template)
     dim, ff = 32, 64
     writer.add_context_length(4096)
     writer.add_embedding_length(dim)
@@ -127,23 +136,29 @@ def write_model(path, source, pre):
     writer.close()
 
 
-def peer_ids(model, texts):
-    """llama.cpp's ids, of text that may not spell a control token."""
+def open_server(model, template=None):
     params = xllamacpp.CommonParams()
     params.model.path = str(model)
     params.n_ctx = 256
     params.warmup = False
     params.port = 0
     params.verbosity = 0
-    server = xllamacpp.Server(params)
-    ids = []
-    for text in texts:
-        body = json.dumps({"content": text, "add_special": True, "parse_special": False}).encode()
-        request = urllib.request.Request(server.listening_address + "/tokenize", body,
-                                         {"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            ids.append(json.load(answer)["tokens"])
-    return ids
+    params.use_jinja = bool(template)
+    return xllamacpp.Server(params)
+
+
+def ask(server, path, body):
+    request = urllib.request.Request(server.listening_address + path, json.dumps(body).encode(),
+                                     {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return json.load(answer)
+
+
+def peer_ids(model, texts):
+    """llama.cpp's ids, of text that may not spell a control token."""
+    server = open_server(model)
+    return [ask(server, "/tokenize", {"content": text, "add_special": True, "parse_special": False})["tokens"]
+            for text in texts]
 
 
 def reference_ids(source, pre, texts):

@@ -80,7 +80,7 @@ static void put_text(struct view_token *out, const unsigned char *s, size_t n) {
 // "<s>" in mathematical angle brackets; "</s>" and other end tokens become "end".
 static void put_control(struct view_token *out, const char *s, size_t n) {
     out->look = TOKEN_CONTROL;
-    char name[16] = "";
+    char name[24] = "";
     if (n >= 3 && s[0] == '<' && s[n - 1] == '>' && n - 2 < sizeof name) {
         memcpy(name, s + 1, n - 2);
         name[n - 2] = '\0';
@@ -92,25 +92,25 @@ static void put_control(struct view_token *out, const char *s, size_t n) {
     snprintf(out->text, sizeof out->text, "⟨%s⟩", shown);
 }
 
-// Joins byte tokens: if token `last` completes a character that began in the tokens before
-// it, it shows the character and they show a mark of continuation.
+// Joins tokens that are parts of characters: if token `last` completes what began in the tokens
+// before it, it shows the whole and they show a mark of continuation.
 static void join_bytes(struct view *view, const struct run *run, int last) {
-    unsigned char joined[MAX_SEQUENCE];
-    int count = 0;
+    unsigned char joined[MAX_SEQUENCE * RUN_TOKEN_BYTES];
+    size_t count = 0;
     for (int back = 0; back < MAX_SEQUENCE && last - back >= 0; back++) {
         size_t bytes = 0;
         const char *s = run_token_text(run, last - back, &bytes);
-        if (bytes != 1 || view->tokens[last - back].look != TOKEN_BYTES)
+        if (view->tokens[last - back].look != TOKEN_BYTES)
             return;
-        memmove(joined + 1, joined, (size_t)count);
-        joined[0] = (unsigned char)s[0];
-        count++;
-        if (utf8_length((const char *)joined, (size_t)count) != (size_t)count)
+        memmove(joined + bytes, joined, count);
+        memcpy(joined, s, bytes);
+        count += bytes;
+        if (!utf8_is_valid((const char *)joined, count))
             continue;
-        for (int i = 1; i < count; i++)
+        for (int i = 1; i <= back; i++)
             snprintf(view->tokens[last - i].text, VIEW_TOKEN_BYTES, "⋯");
         view->tokens[last].text[0] = '\0';
-        put_text(&view->tokens[last], joined, (size_t)count);
+        put_text(&view->tokens[last], joined, count);
         return;
     }
 }
@@ -138,6 +138,7 @@ void scene_put_tokens(struct view *view, const struct run_moment *now) {
         const char *s = run_token_text(run, i, &bytes);
         struct view_token *out = &view->tokens[i];
         scene_token(out, s, bytes, run->tokens[i].is_control);
+        out->is_framing = run_token_is_framing(run, i);
         out->is_prefill = i == run->info.prompt_tokens && run->info.counting == RUN_ENGINE;
         if (out->look == TOKEN_BYTES)
             join_bytes(view, run, i);

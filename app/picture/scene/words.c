@@ -74,8 +74,11 @@ static void put_caption(struct view *view, const struct run_moment *now,
     int pass = now->running >= 0 ? now->running : now->passes_done - 1;
     if (view->stage == VIEW_PROMPT) {
         view->caption_tone = TONE_QUIET;
-        WORDS_SAY(view->caption, "caption.prompt", "count",
-                  figure_count(run->info.prompt_tokens, false).text);
+        const struct run_chat *chat = &run->info.chat;
+        WORDS_SAY(view->caption, chat->name[0] ? "caption.prompt_chat" : "caption.prompt", "count",
+                  figure_count(run->info.prompt_tokens, false).text, "own",
+                  figure_count(chat->question_tokens + chat->system_tokens, false).text, "format",
+                  chat->name);
     } else if (now->at_end) {
         put_done_caption(view, now);
     } else if (now->running < 0 && is_settled) {

@@ -29,7 +29,8 @@ struct headers {
 // How a chip looks: its accent, and the part of it that is lit, from top to bottom.
 struct chip {
     struct rect rect;
-    enum theme_color accent;
+    enum theme_color accent; // where it is lit
+    enum theme_color edge, ink;
     int lit_from_ppm, lit_to_ppm;
     enum text_face face;
 };
@@ -41,11 +42,14 @@ static int header_count(const struct headers *h) {
 
 static struct chip chip_of(const struct headers *h, int column, struct rect rect) {
     const struct view_pass *pass = &h->view->pass;
+    const struct view_token *token = &h->view->tokens[column];
     struct chip chip = {
         .rect = rect,
         .accent = column < h->layout->input.prompt_tokens ? COLOR_PREFILL : COLOR_DECODE,
-        .face = paint_token_face(h->view->tokens[column].look),
+        .ink = token->is_framing ? COLOR_QUIET : COLOR_INK,
+        .face = paint_token_face(token->look),
     };
+    chip.edge = token->is_framing ? COLOR_LINE : chip.accent;
     bool is_in_pass = pass->active && column >= pass->first_column &&
                       column < pass->first_column + pass->column_count;
     if (!is_in_pass)
@@ -95,28 +99,28 @@ static void paint_chip(const struct headers *h, struct chip chip, const char *te
     int stroke = clamp_int(2 * h->layout->stroke_px / 3, 1, CMD_MAX_STROKE_PX);
     bool is_dark = chip.lit_from_ppm >= chip.lit_to_ppm;
     bool is_full = chip.lit_from_ppm == 0 && chip.lit_to_ppm == VIEW_PPM;
-    rgba accent = paint_color(h->paint, chip.accent);
+    rgba accent = paint_color(h->paint, chip.accent), edge = paint_color(h->paint, chip.edge);
     cmdlist_round(h->out, chip.rect, radius, is_full ? accent : paint_color(h->paint, COLOR_PANEL));
     if (is_full) {
         put_text(h, &chip, COLOR_ON_ACCENT, text);
         return;
     }
     if (is_dark) {
-        cmdlist_ring(h->out, chip.rect, radius, stroke, accent);
-        put_text(h, &chip, COLOR_INK, text);
+        cmdlist_ring(h->out, chip.rect, radius, stroke, edge);
+        put_text(h, &chip, chip.ink, text);
         return;
     }
     light(h, &chip, radius);
     int from = paint_edge_at(chip.rect.h, chip.lit_from_ppm).whole_px;
     int to = paint_edge_at(chip.rect.h, chip.lit_to_ppm).whole_px;
     if (clip_rows(h, chip.rect, 0, from))
-        put_text(h, &chip, COLOR_INK, text);
+        put_text(h, &chip, chip.ink, text);
     if (clip_rows(h, chip.rect, from, to))
         put_text(h, &chip, COLOR_ON_ACCENT, text);
     if (clip_rows(h, chip.rect, to, chip.rect.h))
-        put_text(h, &chip, COLOR_INK, text);
+        put_text(h, &chip, chip.ink, text);
     cmdlist_clip(h->out, (struct rect){0});
-    cmdlist_ring(h->out, chip.rect, radius, stroke, accent);
+    cmdlist_ring(h->out, chip.rect, radius, stroke, edge);
 }
 
 static void paint_vacant(const struct headers *h, struct rect rect) {

@@ -184,6 +184,17 @@ static void a_single_token_has_no_tpot_and_real_bytes(void **state) {
     run_destroy(run);
 }
 
+static void the_part_of_a_prompt_that_a_chat_format_added_is_named(void **state) {
+    (void)state;
+    struct run *run = measured(" Yes", 4);
+    run->info.chat = (struct run_chat){.name = "llama3"};
+    char *text = text_of_run(run);
+    assert_non_null(strstr(text, "1 token of it, quiet in the picture, belong to the chat format "
+                                 "llama3; 0 are your own.\n"));
+    free(text);
+    run_destroy(run);
+}
+
 static void token_texts_cannot_move_a_terminals_cursor(void **state) {
     static const char bad[] = " a\x1b[2J\n\x07\xff\xc2\x9b";
     (void)state;
@@ -293,6 +304,7 @@ int main(void) {
         cmocka_unit_test(engine_counting_takes_the_first_token_from_prefill),
         cmocka_unit_test(stage_0_has_the_lessons_totals),
         cmocka_unit_test(a_single_token_has_no_tpot_and_real_bytes),
+        cmocka_unit_test(the_part_of_a_prompt_that_a_chat_format_added_is_named),
         cmocka_unit_test(token_texts_cannot_move_a_terminals_cursor),
         cmocka_unit_test(with_a_lesson_every_event_has_its_line_too),
         cmocka_unit_test(without_a_lesson_a_step_is_the_events_line),

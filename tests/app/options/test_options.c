@@ -239,8 +239,24 @@ static void check_device(const struct option_row *row) {
         assert_refused(row, bad[i], "cpu");
 }
 
+static void check_chat(const struct option_row *row) {
+    static const char *const good[] = {"auto", "none", "chatml", "llama3", "mistral-v7-tekken"};
+    static const char *const bad[] = {"", "Auto", "chat", "mistral"};
+    struct options options;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        assert_taken(&options, row, good[i]);
+        assert_string_equal(options.request.chat, good[i]);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_refused(row, bad[i], "auto, none, chatml, llama3, gemma");
+}
+
 static void check_text(const struct option_row *row) {
     struct options options;
+    if (strcmp(row->name, "chat") == 0) {
+        check_chat(row);
+        return;
+    }
     if (row->accepts) {
         check_device(row);
         return;
@@ -311,7 +327,7 @@ static void a_row_is_refused_by_commands_that_do_not_take_it(void **state) {
             struct why why;
             char line[128], value[32], says[64];
             const char *some = rows[i].choices   ? rows[i].choices[0]
-                               : rows[i].accepts ? "cpu"
+                               : rows[i].accepts ? "auto"
                                                  : values[rows[i].type];
             snprintf(value, sizeof value, "%s%s", some[0] ? " " : "", some);
             snprintf(line, sizeof line, "%s --%s%s%s", options_table.commands[command].name,

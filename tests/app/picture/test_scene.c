@@ -435,6 +435,10 @@ static void every_token_text_becomes_drawable(void **state) {
         {"\xE2", "\xE2\x8B\xAF", TOKEN_BYTES, 0},
         {"\x82", "\xE2\x8B\xAF", TOKEN_BYTES, 0},
         {"\xAC", "\xE2\x82\xAC", TOKEN_WORD, 0},
+        {"\xE2\x82", "\xE2\x8B\xAF", TOKEN_BYTES, 0}, // as byte-level BPE splits them
+        {"\xAC", "\xE2\x82\xAC", TOKEN_WORD, 0},
+        {" \xF0\x9F", "\xE2\x8B\xAF", TOKEN_BYTES, 0},
+        {"\x98\x80", "\xF0\x9F\x98\x80", TOKEN_WORD, 1},
         {"\xF0", "F0", TOKEN_BYTES, 0},
         {"abcdefghijklmnopqrstuvwxyz0123", "abcdefghijklmnopqrstuvwx\xE2\x80\xA6", TOKEN_WORD, 0},
         {"\xC0", "C0", TOKEN_BYTES, 0},
@@ -452,6 +456,25 @@ static void every_token_text_becomes_drawable(void **state) {
         assert_int_equal(view_a.tokens[i].look, cases[i].look);
         assert_int_equal(view_a.tokens[i].leading_space, cases[i].leading_space);
     }
+    run_destroy(run);
+}
+
+static void what_a_chat_format_adds_is_told_from_the_users_own(void **state) {
+    (void)state;
+    static const char *const texts[] = {"<|im_start|>", "user", "Hi", "you", "<|im_end|>"};
+    struct run *run = run_of_tokens(texts, 5);
+    struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 1});
+    scene_at(&view_a, run, 0, &options);
+    for (int i = 0; i < 5; i++)
+        assert_false(view_a.tokens[i].is_framing);
+    assert_string_equal(view_a.caption, "the prompt is ready: 5 tokens");
+    run->info.chat = (struct run_chat){"chatml", 1, 1, 3, 1};
+    scene_at(&view_a, run, 0, &options);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(view_a.tokens[i].is_framing, i != 1 && i != 3);
+    assert_string_equal(view_a.caption, "the prompt is ready: 5 tokens, 2 of them your own, the "
+                                        "others of the chat format chatml");
+    assert_string_equal(view_a.tokens[0].text, "\xE2\x9F\xA8|im_start|\xE2\x9F\xA9");
     run_destroy(run);
 }
 
@@ -658,6 +681,7 @@ int main(void) {
         cmocka_unit_test(a_drop_falls_from_when_its_token_is_measured_out),
         cmocka_unit_test(every_drop_of_every_run_only_goes_down_and_lands_in_time),
         cmocka_unit_test(every_token_text_becomes_drawable),
+        cmocka_unit_test(what_a_chat_format_adds_is_told_from_the_users_own),
         cmocka_unit_test(words_follow_the_run_and_do_not_flash_at_its_boundaries),
         cmocka_unit_test(a_prompt_that_waits_claims_no_measurement),
         cmocka_unit_test(rows_stop_lighting_when_a_pass_is_too_quick_for_the_eye),

@@ -236,6 +236,45 @@ static void a_byte_order_mark_is_no_part_of_a_prompt_and_utf_16_is_refused(void 
     unlink(path);
 }
 
+// The bundled model has no template; a format's tokens are text for it.
+static void a_chat_format_frames_a_given_prompt(void **state) {
+    struct fixture *f = *state;
+    struct why why;
+    struct prompt plain, prompt;
+    struct run_request request = {.prompt = "Where is it?"};
+    assert_true(prompt_from_request(&plain, f->tokenizer, &request, &why));
+    static const char *const bare[] = {"auto", "none"};
+    for (int i = 0; i < 2; i++) {
+        request.chat = bare[i];
+        assert_true(prompt_from_request(&prompt, f->tokenizer, &request, &why));
+        assert_int_equal(prompt.count, plain.count);
+        assert_string_equal(prompt.chat.name, "");
+        prompt_clear(&prompt);
+        request.system = "Be brief.";
+        assert_false(prompt_from_request(&prompt, f->tokenizer, &request, &why));
+        assert_non_null(strstr(why.text, i ? "--chat is none" : "names none known here"));
+        request.system = NULL;
+    }
+    request.chat = "gemma";
+    assert_true(prompt_from_request(&prompt, f->tokenizer, &request, &why));
+    assert_string_equal(prompt.chat.name, "gemma");
+    assert_true(prompt.chat.question_first > 1 && prompt.chat.question_tokens > 2);
+    assert_true(prompt.chat.question_first + prompt.chat.question_tokens < prompt.count);
+    assert_int_equal(prompt.chat.system_tokens, 0);
+    prompt_clear(&prompt);
+    request.system = "Be brief.";
+    assert_true(prompt_from_request(&prompt, f->tokenizer, &request, &why));
+    assert_true(prompt.chat.system_tokens > 0);
+    assert_true(prompt.chat.system_first + prompt.chat.system_tokens <= prompt.chat.question_first);
+    prompt_clear(&prompt);
+    prompt_clear(&plain);
+    request = (struct run_request){.chat = "gemma", .prompt_tokens = 30};
+    assert_true(prompt_from_request(&prompt, f->tokenizer, &request, &why)); // exact: no frame
+    assert_string_equal(prompt.chat.name, "");
+    assert_int_equal(prompt.count, 30);
+    prompt_clear(&prompt);
+}
+
 static void an_empty_policy_cannot_fill_a_prompt(void **state) {
     struct fixture *f = *state;
     struct prompt prompt;
@@ -286,6 +325,7 @@ int main(void) {
         cmocka_unit_test(a_prompt_file_is_read_without_its_last_line_end),
         cmocka_unit_test(a_prompt_file_that_is_none_is_refused_in_one_line),
         cmocka_unit_test(a_byte_order_mark_is_no_part_of_a_prompt_and_utf_16_is_refused),
+        cmocka_unit_test(a_chat_format_frames_a_given_prompt),
         cmocka_unit_test(an_empty_policy_cannot_fill_a_prompt),
         cmocka_unit_test(another_models_tokenizer_gives_exact_lengths_too),
     };

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const struct run_request plain; // no chat format
+
 struct bench {
     struct gguf *file;
     struct tokenizer *tokenizer;
@@ -45,17 +47,17 @@ static int close_bench(void **state) {
 
 static void type(struct bench *bench, const char *text, int longest) {
     struct input_event event = {.kind = INPUT_TYPED, .text = text};
-    desk_type(bench->desk, &event, bench->tokenizer, longest);
+    desk_type(bench->desk, &event, &(struct desk_reader){bench->tokenizer, &plain, longest});
 }
 
 static void press(struct bench *bench, enum input_edit edit) {
     struct input_event event = {.kind = INPUT_EDIT, .edit = edit};
-    desk_type(bench->desk, &event, bench->tokenizer, 100);
+    desk_type(bench->desk, &event, &(struct desk_reader){bench->tokenizer, &plain, 100});
 }
 
 static void an_empty_prompt_asks_for_one(void **state) {
     struct bench *bench = *state;
-    desk_open(bench->desk, NULL, bench->tokenizer, 100);
+    desk_open(bench->desk, NULL, &(struct desk_reader){bench->tokenizer, &plain, 100});
     assert_int_equal(bench->desk->prompt_count, 0);
     assert_string_equal(bench->desk->message, "type a prompt");
 }
@@ -65,7 +67,7 @@ static void typing_shows_the_tokens_that_the_model_would_read(void **state) {
     const char *text = "Where is my parcel?";
     int32_t ids[64];
     struct why why;
-    desk_open(bench->desk, NULL, bench->tokenizer, 100);
+    desk_open(bench->desk, NULL, &(struct desk_reader){bench->tokenizer, &plain, 100});
     for (size_t i = 0; i < strlen(text); i++)
         type(bench, (const char[]){text[i], '\0'}, 100);
     int count = tokenizer_encode(bench->tokenizer, ids, 64, text, strlen(text), true, &why);
@@ -85,7 +87,7 @@ static void typing_shows_the_tokens_that_the_model_would_read(void **state) {
 
 static void a_prompt_that_is_too_long_says_how_long_it_may_be(void **state) {
     struct bench *bench = *state;
-    desk_open(bench->desk, NULL, bench->tokenizer, 8);
+    desk_open(bench->desk, NULL, &(struct desk_reader){bench->tokenizer, &plain, 8});
     type(bench, "Where is my parcel? Where is my parcel? Where is my parcel?", 8);
     assert_true(bench->desk->prompt_count > 8);
     assert_non_null(strstr(bench->desk->message, "at most 8"));
@@ -93,7 +95,7 @@ static void a_prompt_that_is_too_long_says_how_long_it_may_be(void **state) {
 
 static void of_a_very_long_prompt_the_newest_tokens_are_shown(void **state) {
     struct bench *bench = *state;
-    desk_open(bench->desk, NULL, bench->tokenizer, 4000);
+    desk_open(bench->desk, NULL, &(struct desk_reader){bench->tokenizer, &plain, 4000});
     for (int i = 0; i < 60; i++)
         type(bench, "a parcel, ", 4000);
     type(bench, "what?", 4000);
@@ -118,7 +120,7 @@ static void it_begins_with_the_prompt_that_is_shown(void **state) {
     for (int i = 0; i < 4; i++)
         assert_true(run_add_prompt_token(run, i, tokens[i].text, strlen(tokens[i].text),
                                          tokens[i].is_control, &why));
-    desk_open(bench->desk, run, bench->tokenizer, 100);
+    desk_open(bench->desk, run, &(struct desk_reader){bench->tokenizer, &plain, 100});
     assert_string_equal(bench->desk->editor.text, "Where is?");
     run_destroy(run);
 }

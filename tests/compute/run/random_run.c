@@ -96,6 +96,13 @@ static struct run_info random_info(uint64_t *state, const struct random_run_limi
         info.counting = RUN_CHARGED;
     // Only drawn where it is asked for: the other runs of a seed stay what they were.
     info.recomputes = limits->may_recompute && random_between(state, 0, 1);
+    // From the seed alone, without drawing: half of all runs have a chat.
+    if (info.seed & 1) {
+        int first = (int)(info.seed >> 8) % info.prompt_tokens;
+        first = first < 0 ? -first : first;
+        info.chat = (struct run_chat){"chatml", first / 2, first - first / 2, first,
+                                      info.prompt_tokens - first};
+    }
     strcpy(info.device, devices[random_between(state, 0, 2)]);
     strcpy(info.device_name, "A processor \"with quotes\" \xc3\xa9");
     strcpy(info.model, random_between(state, 0, 1) ? "support-4m" : "");
