@@ -234,13 +234,15 @@ static struct figure total(const struct run *run, int64_t value_ns) {
 
 static void print_totals(FILE *out, const struct run *run) {
     int64_t e2e_ns = run_e2e_ns(run), decode_ns = run_decode_ns(run);
+    int64_t prefill_ns = run_prefill_ns(run);
     bool has_share = e2e_ns > 0 && decode_ns >= 0;
-    double share = has_share ? (double)decode_ns / (double)e2e_ns : 0;
+    struct figure decode = run_decode_time(&run->info, prefill_ns, e2e_ns);
     char text[400];
     WORDS_SAY(text, has_share ? "describe.totals_share" : "describe.totals", "prefill",
-              total(run, run_prefill_ns(run)).text, "ttft", total(run, run_ttft_ns(run)).text,
-              "tpot", total(run, run_tpot_ns(run)).text, "decode", total(run, decode_ns).text,
-              "e2e", total(run, e2e_ns).text, "share", figure_percent(100 * share).text);
+              total(run, prefill_ns).text, "ttft", total(run, run_ttft_ns(run)).text, "tpot",
+              total(run, run_tpot_ns(run)).text, "decode",
+              has_share ? decode.text : total(run, -1).text, "e2e", total(run, e2e_ns).text,
+              "share", run_decode_share(prefill_ns, e2e_ns).text);
     fprintf(out, "%s\n", text);
 }
 

@@ -92,7 +92,7 @@ static void print_share(FILE *out, const char *name, const struct roofline_phase
     if (phase->share < 0)
         fprintf(out, "%s not measured", name);
     else
-        fprintf(out, "%s %s", name, figure_percent(100 * phase->share).text);
+        fprintf(out, "%s %s", name, figure_share(phase->share).text);
 }
 
 // The best this device could do, and how near the run came to it.

@@ -60,8 +60,7 @@ struct numbers {
     int64_t prompt_tokens, answer_now, answer_tokens, fed_count, steps, number, step, layers;
     int64_t cache_before, cache_now, cache_bytes, cache_read_bytes, weight_bytes, step_bytes;
     int64_t entry_bytes, entry_numbers, cell_numbers;
-    int64_t time, step_time, run_total, time_left, prefill, ttft, tpot, decode, step_average, total;
-    int64_t decode_share, prefill_share;
+    int64_t time, step_time, run_total, time_left, prefill, ttft, tpot, step_average, total;
     int64_t whole_answer, recomputed, rule_token, rule_pass;
 };
 
@@ -103,20 +102,6 @@ static void set_bytes(struct numbers *out, const struct now *now) {
     out->entry_numbers = cell > 0 && info->layers > 0 ? cell * info->layers : -1;
 }
 
-// What is left of a time without its first part, so that all three add up as they are
-// written: with three digits, of which the whole's last one decides.
-static int64_t rest_of(int64_t whole_ns, int64_t part_ns) {
-    int64_t digit_ns = 1;
-    while (digit_ns <= whole_ns / 1000)
-        digit_ns *= 10;
-    int64_t rest_ns = whole_ns - part_ns;
-    if (rest_ns <= whole_ns / 10) // written with digits of its own
-        return rest_ns;
-    int64_t whole = (whole_ns + digit_ns / 2) / digit_ns,
-            part = (part_ns + digit_ns / 2) / digit_ns;
-    return (whole - part) * digit_ns;
-}
-
 static void set_times(struct numbers *out, const struct now *now) {
     const struct run_moment *at = &now->at;
     const struct run *run = at->run;
@@ -130,15 +115,9 @@ static void set_times(struct numbers *out, const struct now *now) {
     out->prefill = at->prefill_ns;
     out->ttft = at->ttft_ns;
     out->tpot = at->tpot_ns;
-    out->decode = !at->prefill_done              ? -1
-                  : run_counts_units(&run->info) ? t_ns - at->prefill_ns // whole: they add up
-                                                 : rest_of(t_ns, at->prefill_ns);
     out->step_average = at->step_ns;
     out->rule_token = run->info.rule.token_ns > 0 ? run->info.rule.token_ns : -1;
     out->rule_pass = run->info.rule.pass_ns > 0 ? run->info.rule.pass_ns : -1;
-    bool has_shares = at->prefill_done && t_ns > 0;
-    out->decode_share = has_shares ? (int64_t)(100 * (double)out->decode / (double)t_ns + 0.5) : -1;
-    out->prefill_share = has_shares ? 100 - out->decode_share : -1; // together always 100
 }
 
 // --- Texts of tokens ---
@@ -241,6 +220,19 @@ static void put_clock(char *out, size_t bytes, const struct now *now) {
     snprintf(out, bytes, "%s / %s", part.text, total.text);
 }
 
+static void put_decode(char *out, size_t bytes, const struct now *now) {
+    const struct run_moment *at = &now->at;
+    snprintf(out, bytes, "%s", run_decode_time(&at->run->info, at->prefill_ns, at->shown_ns).text);
+}
+
+static void put_decode_share(char *out, size_t bytes, const struct now *now) {
+    snprintf(out, bytes, "%s", run_decode_share(now->at.prefill_ns, now->at.shown_ns).text);
+}
+
+static void put_prefill_share(char *out, size_t bytes, const struct now *now) {
+    snprintf(out, bytes, "%s", run_prefill_share(now->at.prefill_ns, now->at.shown_ns).text);
+}
+
 static void put_prompt(char *out, size_t bytes, const struct now *now) {
     const struct run *run = now->at.run;
     put_excerpt(out, bytes, run,
@@ -278,7 +270,7 @@ static void put_unit(char *out, size_t bytes, const struct now *now) {
 
 // --- By name ---
 
-enum form { COUNT, TIME, BYTES, PERCENT, TEXT };
+enum form { COUNT, TIME, BYTES, TEXT };
 
 #define NUMBER(name, form)                                                                         \
     { #name, form, offsetof(struct numbers, name), NULL }
@@ -318,11 +310,11 @@ static const struct value {
     NUMBER(prefill, TIME),
     NUMBER(ttft, TIME),
     NUMBER(tpot, TIME),
-    NUMBER(decode, TIME),
+    {"decode", TEXT, 0, put_decode},
     NUMBER(step_average, TIME),
     NUMBER(total, TIME),
-    NUMBER(decode_share, PERCENT),
-    NUMBER(prefill_share, PERCENT),
+    {"decode_share", TEXT, 0, put_decode_share},
+    {"prefill_share", TEXT, 0, put_prefill_share},
     NUMBER(whole_answer, COUNT),
     NUMBER(recomputed, COUNT),
     NUMBER(rule_token, TIME),
@@ -346,9 +338,7 @@ static struct figure number_of(const struct value *value, const struct now *now)
         return (struct figure){SIGN_DASH};
     if (value->form == TIME)
         return run_time(&now->at.run->info, number);
-    if (value->form == BYTES)
-        return figure_bytes(number);
-    return value->form == PERCENT ? figure_percent((double)number) : figure_count(number, false);
+    return value->form == BYTES ? figure_bytes(number) : figure_count(number, false);
 }
 
 bool lesson_value(char *out, size_t bytes, const char *name, const struct run *run, int64_t t_ns) {

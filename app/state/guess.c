@@ -49,7 +49,10 @@ int guess_true_decode_ppm(const struct run *run) {
     int64_t e2e_ns = run_e2e_ns(run);
     if (run->state != RUN_COMPLETE || e2e_ns <= 0)
         return -1;
-    return clamp_ppm(llround((double)run_decode_ns(run) / (double)e2e_ns * WHOLE_PPM));
+    int64_t decode_ns = run_decode_ns(run);
+    int64_t ppm = llround((double)decode_ns / (double)e2e_ns * WHOLE_PPM);
+    // All or nothing only if it is so.
+    return (int)clamp_i64(ppm, decode_ns > 0, WHOLE_PPM - (decode_ns < e2e_ns));
 }
 
 enum guess_verdict guess_verdict_of(const struct run *run) {

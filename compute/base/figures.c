@@ -229,13 +229,24 @@ struct figure figure_percent(double percent) {
     return out;
 }
 
-struct figure figure_share(double share) {
-    struct figure out = figure_held(figure_percent(100 * share));
-    if (share > 0 && share < 0.005)
+// By millionths, so that a share and its millionths are one text.
+static struct figure share_of(double share, bool is_rest) {
+    int64_t ppm = llround(share * WHOLE_PPM);
+    int64_t percent = (ppm + WHOLE_PPM / 200) / (WHOLE_PPM / 100);
+    struct figure out = figure_percent((double)(is_rest ? 100 - percent : percent));
+    if (percent == (is_rest ? 100 : 0) && share != (double)percent / 100)
         WORDS_SAY(out.text, "figure.share_least");
-    else if (share < 1 && share >= 0.995)
+    else if (percent == (is_rest ? 0 : 100) && share != (double)percent / 100)
         WORDS_SAY(out.text, "figure.share_most");
     return out;
+}
+
+struct figure figure_share(double share) {
+    return share_of(share, false);
+}
+
+struct figure figure_rest(double share) {
+    return share_of(share, true);
 }
 
 struct figure figure_held(struct figure figure) {

@@ -13,6 +13,7 @@
 // Signs outside ASCII, as string literals that join their neighbours.
 #define SIGN_DASH "\xE2\x80\x94"       // em dash: not known
 #define SIGN_MINUS "\xE2\x88\x92"      // as wide as a plus
+#define SIGN_OVER "\xC3\xB7"           // divided by
 #define SIGN_TIMES "\xC3\x97"          // multiplied by
 #define SIGN_PLUS_MINUS "\xC2\xB1"     // before an error
 #define SIGN_MICRO "\xC2\xB5"          // of microseconds
@@ -75,9 +76,11 @@ struct figure figure_factor(double times);
 // "13 %", rounded to whole per cent.
 struct figure figure_percent(double percent);
 
-// "98 %" of a share 0 .. 1, but "less than 1 %" and "more than 99 %" where rounding would
-// say nothing or all. A held space before the sign.
+// "98 %" of a share 0 .. 1, halves rounded up, but "less than 1 %" and "more than 99 %"
+// where rounding would say nothing or all. The second is what the first leaves: together
+// always 100.
 struct figure figure_share(double share);
+struct figure figure_rest(double share);
 
 // The same figure with every space behind its first digit held.
 struct figure figure_held(struct figure figure);

@@ -52,9 +52,4 @@ static inline int ppm_of(int64_t part, int64_t whole) {
     return (int)(part * WHOLE_PPM / whole);
 }
 
-// Whole per cent, halves rounded up.
-static inline int percent_of_ppm(int ppm) {
-    return (ppm + WHOLE_PPM / 200) / (WHOLE_PPM / 100);
-}
-
 #endif

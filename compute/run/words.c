@@ -20,6 +20,44 @@ struct figure run_time(const struct run_info *info, int64_t ns) {
     return run_time_on(info, ns, ns);
 }
 
+// What is left of a time without its first part, so that all three add up as they are
+// written: with three digits, of which the whole's last one decides.
+static int64_t rest_of(int64_t whole_ns, int64_t part_ns) {
+    int64_t digit_ns = 1;
+    while (digit_ns <= whole_ns / 1000)
+        digit_ns *= 10;
+    int64_t rest_ns = whole_ns - part_ns;
+    if (rest_ns <= whole_ns / 10) // written with digits of its own
+        return rest_ns;
+    int64_t whole = (whole_ns + digit_ns / 2) / digit_ns,
+            part = (part_ns + digit_ns / 2) / digit_ns;
+    return (whole - part) * digit_ns;
+}
+
+struct figure run_decode_time(const struct run_info *info, int64_t prefill_ns, int64_t whole_ns) {
+    if (prefill_ns < 0)
+        return run_time(info, -1);
+    // Units are whole, so they add up.
+    int64_t rest_ns = whole_ns - prefill_ns;
+    return run_time(info, run_counts_units(info) ? rest_ns : rest_of(whole_ns, prefill_ns));
+}
+
+static double decode_part(int64_t prefill_ns, int64_t whole_ns) {
+    return (double)(whole_ns - prefill_ns) / (double)whole_ns;
+}
+
+struct figure run_decode_share(int64_t prefill_ns, int64_t whole_ns) {
+    if (prefill_ns < 0 || whole_ns <= 0)
+        return (struct figure){SIGN_DASH};
+    return figure_share(decode_part(prefill_ns, whole_ns));
+}
+
+struct figure run_prefill_share(int64_t prefill_ns, int64_t whole_ns) {
+    if (prefill_ns < 0 || whole_ns <= 0)
+        return (struct figure){SIGN_DASH};
+    return figure_rest(decode_part(prefill_ns, whole_ns));
+}
+
 const char *run_model(const struct run_info *info) {
     return strcmp(info->weights, "bundled") == 0 ? word("stamp.bundled") : info->model;
 }

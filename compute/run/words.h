@@ -13,6 +13,13 @@ bool run_counts_units(const struct run_info *info);
 struct figure run_time_on(const struct run_info *info, int64_t ns, int64_t scale_ns);
 struct figure run_time(const struct run_info *info, int64_t ns);
 
+// What decode has taken of a time that begins with prefill, and its share of it. The first is
+// so written that prefill and decode add up to the whole as run_time writes all three. Both
+// are a dash while prefill goes on (a negative time).
+struct figure run_decode_time(const struct run_info *info, int64_t prefill_ns, int64_t whole_ns);
+struct figure run_decode_share(int64_t prefill_ns, int64_t whole_ns);
+struct figure run_prefill_share(int64_t prefill_ns, int64_t whole_ns);
+
 // The model's name, or the language's word for the bundled one.
 const char *run_model(const struct run_info *info);
 

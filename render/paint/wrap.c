@@ -3,6 +3,7 @@
 // measured once, because shaping may make it wider than its words.
 #include "render/paint/wrap.h"
 
+#include "compute/base/figures.h"
 #include "render/data/panel.h"
 #include "render/pixel/cluster.h"
 
@@ -42,9 +43,32 @@ static int steady_width(struct text *text, const struct wrap_style *style, const
     return text_width_px(text, style->face, style->px, plain);
 }
 
-// The end of the word at `at`: before a space or a new line, behind a hyphen.
-static int word_end(const char *utf8, int at) {
-    while (utf8[at] != '\0' && utf8[at] != ' ' && utf8[at] != '\n') {
+static bool is_digit(char byte) {
+    return byte >= '0' && byte <= '9';
+}
+
+// True for the space between a number and what it counts, or between an operator and its
+// number: no line ends there.
+static bool is_held(const char *utf8, int from, int at) {
+    static const char *const operators[] = {SIGN_MINUS, SIGN_TIMES, SIGN_PLUS_MINUS, SIGN_OVER};
+    char next = utf8[at + 1];
+    if (at <= from || next == ' ' || next == '\n' || next == '\0')
+        return false;
+    if (is_digit(utf8[at - 1]))
+        return !is_digit(next) && next != '(';
+    for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++) {
+        int bytes = (int)strlen(operators[i]);
+        if (is_digit(next) && at - from >= bytes &&
+            memcmp(utf8 + at - bytes, operators[i], (size_t)bytes) == 0)
+            return true;
+    }
+    return false;
+}
+
+// The end of the word at `from`: before a space or a new line, behind a hyphen.
+static int word_end(const char *utf8, int from) {
+    int at = from;
+    while (utf8[at] != '\0' && utf8[at] != '\n' && (utf8[at] != ' ' || is_held(utf8, from, at))) {
         at++;
         bool is_hyphen = utf8[at - 1] == '-' && utf8[at] >= 'A';
         if (is_hyphen)

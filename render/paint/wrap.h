@@ -1,6 +1,6 @@
 // Running text in lines of a given width: where each line begins and ends. Breaks at
-// spaces, after hyphens and at "\n"; a word longer than a line is broken between its
-// characters. PANEL_TERM_BEGIN and PANEL_TERM_END take no room.
+// spaces, after hyphens and at "\n", never between a number and its unit or its operator;
+// a word longer than a line is broken between its characters. PANEL_TERM_BEGIN and PANEL_TERM_END take no room.
 //
 // Every digit counts as a zero: a number that changes but not its length breaks the
 // text at the same places.

@@ -70,7 +70,7 @@ static void add_rest(struct cmdlist *list, int w, int h, int frame) {
         add_text(list, FACE_DIGITS, 4 * unit, (struct rect){2 * unit + i * w / 8, 92 * unit, 0, 0},
                  line);
         add_text(list, FACE_WORDS, 2 * unit, (struct rect){2 * unit + i * w / 8, 87 * unit, 0, 0},
-                 "DECODE SHARE");
+                 "SHARE");
     }
 }
 

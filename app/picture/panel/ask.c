@@ -12,10 +12,10 @@ struct shares {
     struct figure prefill, decode;
 };
 
-// Two whole percents that add up to 100.
-static struct shares shares_of(int prefill_ppm) {
-    int percent = percent_of_ppm(prefill_ppm);
-    return (struct shares){figure_percent(percent), figure_percent(100 - percent)};
+// Together always 100.
+static struct shares shares_of(int decode_ppm) {
+    double share = (double)decode_ppm / VIEW_PPM;
+    return (struct shares){figure_rest(share), figure_share(share)};
 }
 
 // The true share once the split is set, else -1.
@@ -37,13 +37,14 @@ static void put_reveal(struct panel_block *block, const struct panel_seen *seen,
                                            [VERDICT_PREFILL] = "reveal.prefill",
                                            [VERDICT_EVEN] = "reveal.even"};
     const struct run *run = seen->run;
-    struct shares truth = shares_of(prefill_ppm), guess = shares_of(seen->stage->guess.split_ppm);
+    struct shares truth = shares_of(VIEW_PPM - prefill_ppm),
+                  guess = shares_of(VIEW_PPM - seen->stage->guess.split_ppm);
     panel_append(block, seen, ' ', verdicts[guess_verdict_of(run)], "prefill", truth.prefill.text,
                  "decode", truth.decode.text, NULL);
     panel_append(block, seen, ' ', "reveal.figures", "prefill",
                  run_time(&run->info, run_prefill_ns(run)).text, "decode",
-                 run_time(&run->info, run_decode_ns(run)).text, "origin", panel_origin(seen).text,
-                 NULL);
+                 run_decode_time(&run->info, run_prefill_ns(run), run_e2e_ns(run)).text, "origin",
+                 panel_origin(seen).text, NULL);
     panel_append(block, seen, '\n',
                  nearness_key(guess_nearness_of(seen->stage->guess.split_ppm, prefill_ppm)),
                  "guess", guess.decode.text, "truth", truth.decode.text, NULL);
@@ -59,7 +60,7 @@ void panel_put_split(struct panel *out, const struct panel_seen *seen) {
 }
 
 void panel_split_control(struct panel_control *out, const struct panel_seen *seen) {
-    struct shares guess = shares_of(seen->stage->guess.split_ppm);
+    struct shares guess = shares_of(VIEW_PPM - seen->stage->guess.split_ppm);
     out->kind = CONTROL_SPLIT;
     out->tone = TONE_PREFILL;
     out->ppm = seen->stage->guess.split_ppm;
@@ -69,7 +70,7 @@ void panel_split_control(struct panel_control *out, const struct panel_seen *see
     out->mark_ppm = split_truth_ppm(seen);
     if (out->mark_ppm < 0)
         return;
-    struct shares truth = shares_of(out->mark_ppm);
+    struct shares truth = shares_of(VIEW_PPM - out->mark_ppm);
     PANEL_SAY(out->mark_label, seen, "split.true", "prefill", truth.prefill.text, "decode",
               truth.decode.text);
 }

@@ -60,7 +60,7 @@ int panel_part_ppm(double part, double whole) {
 }
 
 struct figure panel_percent(int ppm) {
-    return figure_percent(percent_of_ppm(ppm));
+    return figure_share((double)ppm / VIEW_PPM);
 }
 
 struct figure panel_origin(const struct panel_seen *seen) {

@@ -17,7 +17,7 @@ static void put_clock_labels(struct view *view, const struct run_moment *now,
                  run_time(info, options->scale_ns).text);
     if (view->guess_ppm >= 0)
         WORDS_SAY(view->guess_label, "clock.guess", "time", run_time(info, options->guess_ns).text,
-                  "share", figure_percent(percent_of_ppm(options->guess_decode_ppm)).text);
+                  "share", figure_share((double)options->guess_decode_ppm / VIEW_PPM).text);
     if (now->prefill_done)
         WORDS_SAY(view->prefill_label, "clock.prefill", "time",
                   run_time(info, now->prefill_ns).text);
@@ -215,25 +215,38 @@ static void put_times(struct view *view, const struct run_moment *now,
     put_readout(view, "readout.tpot", "readout.tpot_is", TONE_DECODE, run_time(info, now->tpot_ns));
 }
 
+// The bytes are those of every cell that is filled. While the first columns of all fill
+// together, layers are counted, not tokens: none is whole yet.
 static void put_cache(struct view *view, const struct run_moment *now) {
     const struct run_info *info = &now->run->info;
     struct view_readout cache = readout("readout.cache", "readout.cache_is", TONE_READ);
-    WORDS_SAY(cache.value, "readout.tokens", "count", figure_count(now->cache_entries, false).text);
-    int64_t entry_bytes = run_cache_entry_bytes(now->run);
-    if (info->origin != RUN_LESSON && entry_bytes > 0)
-        snprintf(cache.note, sizeof cache.note, "%s",
-                 figure_bytes(entry_bytes * now->cache_entries).text);
+    int64_t cell_bytes = run_cache_entry_bytes(now->run) / info->layers;
+    int64_t cells = (int64_t)now->cache_entries * info->layers;
+    int layers = 0;
+    if (now->running >= 0 && !info->recomputes) {
+        layers = clamp_int(view->pass.stage - 1, 0, info->layers);
+        cells += (int64_t)layers * view->pass.column_count;
+    }
+    if (now->running >= 0 && now->cache_entries == 0 && !info->recomputes)
+        WORDS_SAY(cache.value, "readout.layers", "count", figure_count(layers, false).text,
+                  "layers", figure_count(info->layers, false).text);
+    else
+        WORDS_SAY(cache.value, "readout.tokens", "count",
+                  figure_count(now->cache_entries, false).text);
+    if (info->origin != RUN_LESSON && cell_bytes > 0)
+        snprintf(cache.note, sizeof cache.note, "%s", figure_bytes(cell_bytes * cells).text);
     view_add_readout(view, &cache);
 }
 
-static void put_shares(struct view *view, const struct run_moment *now) {
-    struct figure share = {SIGN_DASH}, total = {SIGN_DASH};
-    int64_t decode_ns = now->shown_ns - now->prefill_ns;
-    if (now->prefill_done && now->shown_ns > 0)
-        share = figure_percent(100 * (double)decode_ns / (double)now->shown_ns);
+static void put_decode(struct view *view, const struct run_moment *now) {
+    const struct run_info *info = &now->run->info;
+    struct figure total = {SIGN_DASH};
     if (now->at_end && now->run->state == RUN_COMPLETE)
-        total = run_time(&now->run->info, run_e2e_ns(now->run));
-    put_readout(view, "readout.share", "readout.share_is", TONE_DECODE, share);
+        total = run_time(info, run_e2e_ns(now->run));
+    put_readout(view, "readout.decode", "readout.decode_is", TONE_DECODE,
+                run_decode_time(info, now->prefill_ns, now->shown_ns));
+    put_readout(view, "readout.share", "readout.share_is", TONE_DECODE,
+                run_decode_share(now->prefill_ns, now->shown_ns));
     put_readout(view, "readout.total", "readout.total_is", TONE_INK, total);
 }
 
@@ -247,5 +260,5 @@ void scene_put_words(struct view *view, const struct run_moment *now,
     put_clock_labels(view, now, options);
     put_times(view, now, options);
     put_cache(view, now);
-    put_shares(view, now);
+    put_decode(view, now);
 }

@@ -9,7 +9,9 @@
 
 #include <cmocka.h>
 
+#include "app/lesson/values.h"
 #include "app/picture/scene/scene.h"
+#include "compute/base/figures.h"
 #include "compute/base/why.h"
 #include "tests/app/lesson/lesson_fixture.h"
 #include "tests/compute/run/random_run.h"
@@ -595,15 +597,15 @@ static void the_stamp_of_a_loaded_run_names_its_device_and_the_file(void **state
 
 // What is on the screen after every event of a schedule, settled.
 static void check_schedule(const char *name, enum run_counting counting, int event,
-                           const char *const values[6]) {
-    static const char *const labels[6] = {"TIME",     "TTFT",         "TPOT",
-                                          "KV CACHE", "DECODE SHARE", "TOTAL"};
+                           const char *const values[7]) {
+    static const char *const labels[7] = {"TIME",   "TTFT",  "TPOT", "KV CACHE",
+                                          "DECODE", "SHARE", "TOTAL"};
     struct run *run = lesson_run(name, counting, 0, 0);
     struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 100});
     int64_t t_ns = run_event_ns(run, event < 0 ? run_events(run) - 1 : event);
     options.landed_ns = t_ns;
     scene_at(&view_a, run, t_ns, &options);
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 7; i++)
         assert_string_equal(value_of(labels[i]), values[i]);
     assert_non_null(strstr(view_a.origin[0], "not measured"));
     run_destroy(run);
@@ -617,35 +619,85 @@ static void the_schedules_show_their_exact_figures(void **state) {
         const char *name;
         enum run_counting counting;
         int event; // -1 = the last
-        const char *values[6];
+        const char *values[7];
     } cases[] = {
-        {"module-7", RUN_CHARGED, 0, {"0 units", NONE, NONE, "0 tokens", NONE, NONE}},
-        {"module-7", RUN_CHARGED, 1, {"72 units", NONE, NONE, "18 tokens", "0 %", NONE}},
-        {"module-7", RUN_CHARGED, 2, {"97 units", "97 units", NONE, "18 tokens", "26 %", NONE}},
+        {"module-7", RUN_CHARGED, 0, {"0 units", NONE, NONE, "0 tokens", NONE, NONE, NONE}},
+        {"module-7", RUN_CHARGED, 1, {"72 units", NONE, NONE, "18 tokens", "0 units", "0 %", NONE}},
+        {"module-7",
+         RUN_CHARGED,
+         2,
+         {"97 units", "97 units", NONE, "18 tokens", "25 units", "26 %", NONE}},
         {"module-7",
          RUN_CHARGED,
          3,
-         {"122 units", "97 units", "25 units", "19 tokens", "41 %", NONE}},
+         {"122 units", "97 units", "25 units", "19 tokens", "50 units", "41 %", NONE}},
         {"module-7",
          RUN_CHARGED,
          8,
-         {"247 units", "97 units", "25 units", "24 tokens", "71 %", "247 units"}},
-        {"module-7", RUN_ENGINE, 1, {"72 units", "72 units", NONE, "18 tokens", "0 %", NONE}},
+         {"247 units", "97 units", "25 units", "24 tokens", "175 units", "71 %", "247 units"}},
+        {"module-7",
+         RUN_ENGINE,
+         1,
+         {"72 units", "72 units", NONE, "18 tokens", "0 units", "0 %", NONE}},
         {"module-7",
          RUN_ENGINE,
          -1,
-         {"222 units", "72 units", "25 units", "24 tokens", "68 %", "222 units"}},
+         {"222 units", "72 units", "25 units", "24 tokens", "150 units", "68 %", "222 units"}},
         {"stage-0",
          RUN_CHARGED,
          -1,
-         {"4.10 s", "120 ms", "20.0 ms", "224 tokens", "98 %", "4.10 s"}},
+         {"4.10 s", "120 ms", "20.0 ms", "224 tokens", "4.00 s", "98 %", "4.10 s"}},
         {"stage-0",
          RUN_ENGINE,
          -1,
-         {"4.08 s", "100 ms", "20.0 ms", "224 tokens", "98 %", "4.08 s"}},
+         {"4.08 s", "100 ms", "20.0 ms", "224 tokens", "3.98 s", "98 %", "4.08 s"}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         check_schedule(cases[i].name, cases[i].counting, cases[i].event, cases[i].values);
+}
+
+static void the_cache_counts_the_layers_that_prefill_has_filled(void **state) {
+    (void)state;
+    struct run *run = random_run(5, &small);
+    struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 1});
+    int layers = run->info.layers, first = run->passes[0].column_count;
+    int64_t cell_bytes = run_cache_entry_bytes(run) / layers;
+    for (int mark = 0; mark <= layers; mark++) {
+        char layers_text[32];
+        int64_t start_ns = run_stage_start_ns(run, mark), end_ns = run->mark_end_ns[mark];
+        if (end_ns - start_ns < 2)
+            continue;
+        scene_at(&view_a, run, start_ns + (end_ns - start_ns) / 2, &options);
+        int full = mark > 0 ? mark - 1 : 0;
+        snprintf(layers_text, sizeof layers_text, "%d/%d layer%s", full, layers,
+                 layers == 1 ? "" : "s");
+        assert_string_equal(value_of("KV CACHE"), layers_text);
+        for (int i = 0; i < view_a.readout_count; i++)
+            if (strcmp(view_a.readouts[i].label, "KV CACHE") == 0 && view_a.readouts[i].note[0])
+                assert_string_equal(view_a.readouts[i].note,
+                                    figure_bytes(cell_bytes * full * first).text);
+    }
+    run_destroy(run);
+}
+
+// 62.5 % once was 62 % in the read-out and 63 % in the panel beside it.
+static void a_share_is_one_text_wherever_it_is_written(void **state) {
+    (void)state;
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 15, 4);
+    int64_t end_ns = run_end_ns(run);
+    struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 100});
+    char panel[64];
+    scene_at(&view_a, run, end_ns, &options);
+    assert_string_equal(value_of("SHARE"), "63 %");
+    assert_true(lesson_value(panel, sizeof panel, "decode_share", run, end_ns));
+    assert_string_equal(panel, "63 %");
+    assert_true(lesson_value(panel, sizeof panel, "prefill_share", run, end_ns));
+    assert_string_equal(panel, "37 %");
+    run_destroy(run);
+    run = lesson_run("module-7", RUN_CHARGED, 1, 512);
+    scene_at(&view_a, run, run_end_ns(run), &options);
+    assert_string_equal(value_of("SHARE"), "more than 99 %");
+    run_destroy(run);
 }
 
 static void a_guess_stands_on_the_clock_where_it_was_made(void **state) {
@@ -670,6 +722,8 @@ static void a_guess_stands_on_the_clock_where_it_was_made(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_guess_stands_on_the_clock_where_it_was_made),
+        cmocka_unit_test(the_cache_counts_the_layers_that_prefill_has_filled),
+        cmocka_unit_test(a_share_is_one_text_wherever_it_is_written),
         cmocka_unit_test(the_same_moment_gives_the_same_view_whatever_was_before),
         cmocka_unit_test(going_back_equals_never_having_gone_forward),
         cmocka_unit_test(live_equals_replay),

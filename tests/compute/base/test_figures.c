@@ -193,14 +193,21 @@ static void a_share_never_rounds_to_nothing_or_all(void **state) {
     SHOWS(figure_percent(12.6), "13 %");
     SHOWS(figure_percent(-3), "-3 %");
     SHOWS(figure_percent(10000), "10000 %");
-    SHOWS(figure_share(0), "0" SP "%");
-    SHOWS(figure_share(0.0049), "less than 1" SP "%");
-    SHOWS(figure_share(0.005), "0" SP "%"); // 0.5 rounds to the even 0
-    SHOWS(figure_share(0.98), "98" SP "%");
-    SHOWS(figure_share(0.9949), "99" SP "%");
-    SHOWS(figure_share(0.995), "more than 99" SP "%");
-    SHOWS(figure_share(1), "100" SP "%");
-    SHOWS(figure_share(1.2), "120" SP "%");
+    SHOWS(figure_share(0), "0 %");
+    SHOWS(figure_share(0.0049), "less than 1 %");
+    SHOWS(figure_share(0.005), "1 %"); // halves up
+    SHOWS(figure_share(0.145), "15 %");
+    SHOWS(figure_share(0.625), "63 %");
+    SHOWS(figure_rest(0.625), "37 %");
+    SHOWS(figure_share(0.98), "98 %");
+    SHOWS(figure_share(0.9949), "99 %");
+    SHOWS(figure_share(0.995), "more than 99 %");
+    SHOWS(figure_rest(0.995), "less than 1 %");
+    SHOWS(figure_share(0.99999999), "more than 99 %");
+    SHOWS(figure_share(1), "100 %");
+    SHOWS(figure_rest(1), "0 %");
+    SHOWS(figure_rest(0.001), "more than 99 %");
+    SHOWS(figure_share(1.2), "120 %");
 }
 
 static void held_spaces_begin_behind_the_first_digit(void **state) {
@@ -223,7 +230,7 @@ static void numbers_have_the_signs_of_the_language(void **state) {
     SHOWS(figure_estimate(1200, 30), "1,20" PM "0,03" SP US);
     SHOWS(figure_number(12500.5), "12.500,5");
     SHOWS(figure_factor(2.5), "2,5");
-    SHOWS(figure_share(0.001), "weniger als 1" SP "%");
+    SHOWS(figure_share(0.001), "weniger als 1 %");
     assert_true(words_choose("en", &why));
 }
 

@@ -198,7 +198,7 @@ static void put_readouts(struct view *view, const struct sample *sample) {
     put_readout(view, "KV CACHE", cache, TONE_READ);
     snprintf(view->readouts[3].note, sizeof view->readouts[3].note, "%d KiB",
              view->full_columns * 8);
-    put_readout(view, "DECODE SHARE", now > PREFILL_US ? share : "\xE2\x80\x94", TONE_DECODE);
+    put_readout(view, "SHARE", now > PREFILL_US ? share : "\xE2\x80\x94", TONE_DECODE);
     put_readout(view, "TOTAL", sample->is_complete ? time : "\xE2\x80\x94", TONE_INK);
 }
 

@@ -138,6 +138,23 @@ static void lines_end_where_the_text_says(void **state) {
     assert_int_equal(wrap_count(text, &style, "a\nb\nc", 2), 2);
 }
 
+static void a_number_never_parts_from_what_it_counts(void **state) {
+    (void)state;
+    static const char words[] = "it took 65 % of 1.25 ms and 4 KiB, (tokens \xE2\x88\x92 1) of "
+                                "2.8 million, 18 tokens, 3 \xC3\x97 4 \xC3\xB7 2";
+    for (int width_px = 120; width_px < 600; width_px += 7) {
+        struct wrap_style style = {FACE_WORDS, 20, width_px};
+        struct wrap_line line;
+        for (int at = 0; wrap_next(&line, text, &style, words, at); at = line.next) {
+            char last = words[line.from + line.bytes - 1], next = words[line.next];
+            bool is_digit = last >= '0' && last <= '9';
+            if (is_digit && next != '\0')
+                assert_true((unsigned char)next >= 0x80); // an operator, not a unit
+            assert_true((unsigned char)last < 0x80);      // and no operator ends a line
+        }
+    }
+}
+
 static void a_word_is_broken_only_when_it_is_longer_than_a_line(void **state) {
     (void)state;
     struct wrap_line line;
@@ -175,6 +192,7 @@ int main(void) {
         cmocka_unit_test(digits_do_not_move_the_breaks),
         cmocka_unit_test(marks_of_terms_take_no_room),
         cmocka_unit_test(lines_end_where_the_text_says),
+        cmocka_unit_test(a_number_never_parts_from_what_it_counts),
         cmocka_unit_test(a_word_is_broken_only_when_it_is_longer_than_a_line),
         cmocka_unit_test(a_line_holds_a_character_however_narrow),
     };
