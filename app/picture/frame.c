@@ -68,6 +68,7 @@ static void make_layout(struct frame *frame, const struct stage_state *stage,
         input.answer_limit = view->answer_limit;
         input.readouts = view->readout_count;
         input.has_panel = frame->has_panel;
+        input.is_presented = stage->is_presenting;
         input.has_guess = view->guess_ppm >= 0;
     }
     if (memcmp(&input, &frame->layout_input, sizeof input) == 0)

@@ -41,7 +41,8 @@ static void put_toast(struct cmdlist *out, const struct hud *hud, const struct p
     width = min_int(width, room);
     struct rect rect = {
         .x = layout->input.width_px - layout->margin_px - width,
-        .y = layout->input.height_px - height - layout->unit_px / 2,
+        .y = layout->input.height_px - height -
+             (layout->input.is_presented ? layout->margin_y_px : layout->unit_px / 2),
         .w = width,
         .h = height,
     };
@@ -63,7 +64,7 @@ static void put_message(struct cmdlist *out, const struct hud *hud, const struct
 // One line of help: the key at the left, what it does beside it.
 static void help_line(struct cmdlist *out, const struct paint *paint, struct rect rect,
                       int key_width, const char *key, const char *does) {
-    int px = rect.h * 5 / 8;
+    int px = max_int(rect.h * 3 / 5, paint->layout->floor_px);
     struct paint_label label = {
         .rect = {rect.x, rect.y, key_width, rect.h},
         .align = ALIGN_LEFT,
@@ -78,38 +79,40 @@ static void help_line(struct cmdlist *out, const struct paint *paint, struct rec
     paint_text(out, paint->text, &label, does);
 }
 
-// Keys in two columns, then each read-out with its formula.
+// Keys in two columns, in a tall picture in one, then each read-out with its formula. Within
+// the margins, no text below the layout's floor.
 static void put_help(struct cmdlist *out, const struct paint *paint) {
     const struct layout *layout = paint->layout;
     struct keys_line key;
     int closing = 0; // the last line
     while (keys_line(&key, closing + 1))
         closing++;
-    int half = (closing + 1) / 2;
+    int columns = layout->input.height_px > layout->input.width_px ? 1 : 2;
+    int half = (closing + columns - 1) / columns;
     int formulas = paint->view->readout_count;
     int rows = half + formulas + 3;
-    int room_h = layout->input.height_px - 2 * layout->unit_px;
-    int row_h = min_int(room_h / rows, 4 * layout->unit_px);
-    int width = min_int(layout->input.width_px - 2 * layout->unit_px, row_h * 44);
+    int room_h = layout->input.height_px - 2 * layout->margin_y_px;
+    int row_h = min_int(room_h / rows, max_int(4 * layout->unit_px, layout->floor_px * 8 / 5 + 1));
+    int width = min_int(layout->input.width_px - 2 * layout->margin_px, row_h * 44);
     struct rect box = {(layout->input.width_px - width) / 2,
                        (layout->input.height_px - row_h * rows) / 2, width, row_h * rows};
     panel(out, paint, box);
     int pad = row_h;
-    int column_w = (width - 3 * pad) / 2;
+    int column_w = (width - (columns + 1) * pad) / columns, key_w = row_h * 26 / 5;
     for (int i = 0; i < closing && keys_line(&key, i); i++) {
         struct rect line = {box.x + pad + (i / half) * (column_w + pad),
                             box.y + row_h / 2 + (i % half) * row_h, column_w, row_h};
-        help_line(out, paint, line, column_w * 2 / 5, key.keys, key.does);
+        help_line(out, paint, line, key_w, key.keys, key.does);
     }
     for (int i = 0; i < formulas; i++) {
         const struct view_readout *readout = &paint->view->readouts[i];
         struct rect line = {box.x + pad, box.y + row_h * (half + 1 + i), width - 2 * pad, row_h};
-        help_line(out, paint, line, column_w * 2 / 5, readout->label, readout->formula);
+        help_line(out, paint, line, key_w, readout->label, readout->formula);
     }
     struct rect line = {box.x + pad, box.y + row_h * (half + formulas + 1) + row_h / 2,
                         width - 2 * pad, row_h};
     if (keys_line(&key, closing))
-        help_line(out, paint, line, column_w * 2 / 5, key.keys, key.does);
+        help_line(out, paint, line, key_w, key.keys, key.does);
 }
 
 // The token under the pointer, large, when columns are too narrow for header texts.

@@ -73,7 +73,7 @@ struct view_drop {
 struct view_span {
     int from_ppm, to_ppm; // of the clock's scale
     uint8_t is_prefill;
-    uint8_t is_charged; // hatched the other way
+    uint8_t is_charged; // hollow
 };
 
 static inline bool view_is_same_kind(const struct view_span *a, const struct view_span *b) {

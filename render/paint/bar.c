@@ -2,6 +2,7 @@
 #include "render/paint/bar.h"
 
 #include "compute/base/num.h"
+#include "compute/base/words.h"
 #include "render/paint/parts.h"
 
 int paint_bar_x(const struct paint_bar *bar, int ppm) {
@@ -30,18 +31,39 @@ static void fill_part(struct cmdlist *out, const struct paint *paint, const stru
     cmdlist_clip(out, (struct rect){0});
 }
 
+// A charged step is no work: hollow, a thick outline with its name inside where it fits.
+static void paint_hollow(struct cmdlist *out, const struct paint *paint,
+                         const struct paint_bar *bar, int from_x, int to_ppm) {
+    struct rect part = {from_x, bar->rect.y, paint_bar_x(bar, to_ppm) - from_x, bar->rect.h};
+    int stroke = min_int(2 * paint->layout->stroke_px, CMD_MAX_STROKE_PX);
+    const char *name = word("clock.charged");
+    fill_part(out, paint, bar, from_x, to_ppm, paint_color(paint, COLOR_GROUND));
+    if (part.w < 2 * stroke)
+        return;
+    cmdlist_ring(out, part, radius_of(paint, bar), stroke, paint_color(paint, COLOR_DECODE));
+    struct paint_label label = {rect_inset(part, 2 * stroke, 0), ALIGN_CENTER, FACE_WORDS,
+                                paint->layout->floor_px, paint_color(paint, COLOR_INK)};
+    bool is_high = layout_line_px(label.px) <= part.h;
+    if (is_high && text_width_px(paint->text, label.face, label.px, name) <= label.rect.w)
+        paint_text(out, paint->text, &label, name);
+}
+
 // Spans [first, end), all of one kind, as one shape: fill, stripes, then gaps.
 static void paint_run(struct cmdlist *out, const struct paint *paint, const struct paint_bar *bar,
                       const struct view_span *spans, int first, int end) {
     enum { FIRST_GAP_PX = 4 };
     struct rect rect = bar->rect;
     int from_x = paint_bar_x(bar, spans[first].from_ppm), to_ppm = spans[end - 1].to_ppm;
+    if (spans[first].is_charged) {
+        paint_hollow(out, paint, bar, from_x, to_ppm);
+        return;
+    }
     fill_part(out, paint, bar, from_x, to_ppm,
               paint_color(paint, spans[first].is_prefill ? COLOR_PREFILL : COLOR_DECODE));
     if (!spans[first].is_prefill) {
         struct rect part = {from_x, rect.y, paint_bar_x(bar, to_ppm) - from_x, rect.h};
         int stroke = clamp_int(paint->layout->unit_px * 8 / 10, 2, CMD_MAX_STROKE_PX);
-        cmdlist_stripes(out, part, stroke, spans[first].is_charged,
+        cmdlist_stripes(out, part, stroke, false,
                         theme_fade(paint_color(paint, COLOR_GROUND), 260000));
     }
     int gap = 2 * paint->layout->hair_px;

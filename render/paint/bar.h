@@ -1,5 +1,5 @@
 // A run's time as one bar, on the stage and in Lab: prefill solid, decode striped, a
-// charged step striped the other way, a gap between steps while that can be seen.
+// charged step hollow and named, a gap between steps while that can be seen.
 #ifndef RENDER_PAINT_BAR_H
 #define RENDER_PAINT_BAR_H
 

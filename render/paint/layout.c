@@ -54,10 +54,13 @@ static int part(int whole, int permille) {
     return (int)(((int64_t)whole * permille + 500) / 1000);
 }
 
-// A font of `permille` of the reference at the text step, never below 1/50.
+static int floor_of(const struct sizes *s) {
+    return (min_int(s->width, s->height) + 49) / 50;
+}
+
+// A font of `permille` of the reference at the text step, never below the floor.
 static int font(const struct sizes *s, int permille, int step) {
-    int floor_px = (s->reference + 49) / 50;
-    return max_int(floor_px, part(part(s->reference, permille), 1000 + 80 * step));
+    return max_int(floor_of(s), part(part(s->reference, permille), 1000 + 80 * step));
 }
 
 int layout_line_px(int font_px) {
@@ -92,7 +95,8 @@ static const struct type_scale SHOW_TYPE = {.small = 25,
 
 static void set_fonts(struct layout *l, struct sizes *s, int step) {
     const struct type_scale *type = l->input.mode == LAYOUT_SHOW ? &SHOW_TYPE : &STAGE_TYPE;
-    l->floor_px = (s->reference + 49) / 50;
+    l->floor_px = floor_of(s);
+    l->header_floor_px = (s->reference + 49) / 50;
     l->small_px = font(s, type->small, step);
     l->label_px = font(s, type->label, step);
     l->body_px = font(s, type->body, step);
@@ -103,13 +107,15 @@ static void set_fonts(struct layout *l, struct sizes *s, int step) {
     l->answer_px = font(s, type->answer, step);
     l->stroke_px = clamp_int(part(s->reference, 3), 1, CMD_MAX_STROKE_PX);
     l->hair_px = max_int(1, part(s->reference, 1));
-    l->margin_px = l->input.mode == LAYOUT_SHOW ? part(s->width, 50) : part(s->reference, 37);
+    bool is_safe = l->input.mode == LAYOUT_SHOW || l->input.is_presented;
+    l->margin_px = is_safe ? part(s->width, 50) : part(s->reference, 37);
+    l->margin_y_px = is_safe ? part(s->height, 50) : part(s->reference, 20);
 }
 
 static void set_sizes(const struct layout *l, struct sizes *s) {
     int r = s->reference;
     bool is_show = l->input.mode == LAYOUT_SHOW;
-    s->margin_y = is_show ? part(s->height, 50) : part(r, 20);
+    s->margin_y = l->margin_y_px;
     s->stamp_line = layout_line_px(max_int(l->label_px, l->matter_px));
     s->title_line = layout_line_px(l->title_px);
     s->pill = layout_line_px(l->label_px) + part(r, 10);

@@ -36,6 +36,7 @@ struct layout_input {
     int answer_limit;  // 1 ..
     int readouts;      // 0 .. LAYOUT_MAX_READOUTS
     bool has_panel;    // an explanation is shown beside the stage, in any mode
+    bool is_presented; // with the safe margin of 5 % in any mode
     bool has_guess;    // a guess is on the clock: room for its pennant above the bar
 };
 
@@ -50,7 +51,9 @@ struct layout {
     struct layout_input input; // as used: within its ranges, with the text_step that fits
     int unit_px;               // 1/100 of the reference, at least 1
     int margin_px;             // left and right
-    int floor_px;              // no text is smaller
+    int margin_y_px;           // above and below
+    int floor_px;              // no text is smaller: 1/50 of the shorter side
+    int header_floor_px;       // but names of tokens, rather than be cut
     // Font sizes.
     int small_px;  // labels of layers and read-outs, notes, keys
     int label_px;  // the stamp, the pills

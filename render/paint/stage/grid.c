@@ -284,23 +284,33 @@ static void paint_current(const struct grid *g) {
     pour_cells(g, answer_part(g, cells), ppm, paint_color(g->paint, COLOR_DECODE));
 }
 
-// A charged step goes down no column of its own: it is hatched over the last one
-// there is, as far as its time has come.
+// A charged step goes down no column of its own and fills nothing: a hollow frame grows over
+// the last column there is, as far as its time has come, and its name stands below.
 static void paint_charged(const struct grid *g) {
     const struct view_pass *pass = &g->view->pass;
     if (!pass->active || !pass->is_charged)
         return;
     int column = clamp_int(g->view->full_columns - 1, 0, g->layout->input.columns - 1);
-    int layers = g->layout->input.layers;
-    int stroke = clamp_int(g->layout->unit_px / 2, 2, CMD_MAX_STROKE_PX);
-    rgba color = paint_color(g->paint, COLOR_DECODE);
-    for (int layer = 0; layer < layers && layer < pass->stage; layer++) {
-        struct rect cell = layout_cell(g->layout, column, layer);
-        if (layer == pass->stage - 1)
-            cell.h = paint_edge_at(cell.h, pass->progress_ppm).whole_px;
-        cell.w = cell.w > 0 ? cell.w : 1;
-        cmdlist_stripes(g->out, cell, stroke, true, color);
-    }
+    int layers = g->layout->input.layers, done = clamp_int(pass->stage - 1, 0, layers);
+    struct rect frame = layout_cell(g->layout, column, 0);
+    frame.w = max_int(frame.w, 1);
+    frame.h = layout_layer_y(g->layout, done) - frame.y;
+    if (is_in_layer(g))
+        frame.h += paint_edge_at(g->layout->row_px, pass->progress_ppm).whole_px;
+    int stroke = min_int(2 * g->layout->stroke_px, CMD_MAX_STROKE_PX);
+    cmdlist_ring(g->out, frame, radius_of(g, column), stroke, paint_color(g->paint, COLOR_DECODE));
+}
+
+// The name of the charged step, beside its cell in the output row where there is more room.
+static void paint_charged_name(const struct grid *g, struct rect cell) {
+    struct rect row = g->layout->output;
+    int gap = g->layout->unit_px, right = cell.x + cell.w + gap;
+    bool is_left = cell.x - row.x > row.x + row.w - right;
+    struct rect room = is_left ? (struct rect){row.x, row.y, cell.x - gap - row.x, row.h}
+                               : (struct rect){right, row.y, row.x + row.w - right, row.h};
+    struct paint_label label = {room, is_left ? ALIGN_RIGHT : ALIGN_LEFT, FACE_STRONG,
+                                g->layout->small_px, paint_color(g->paint, COLOR_DECODE)};
+    paint_put(g->out, g->paint, label, word("stage.charged"));
 }
 
 // --- beside the cells ---
@@ -414,22 +424,19 @@ static void paint_output(const struct grid *g) {
         struct paint_edge edge = paint_edge_at(cell.h, pass->progress_ppm);
         struct rect upper = {cell.x, cell.y, cell.w, edge.whole_px};
         struct rect partial = {cell.x, cell.y + edge.whole_px, cell.w, 1};
-        int stroke = clamp_int(g->layout->unit_px / 2, 2, CMD_MAX_STROKE_PX);
-        if (pass->is_charged) {
-            cmdlist_stripes(g->out, upper, stroke, true, accent);
-        } else {
-            if (upper.h > 0) {
-                cmdlist_clip(g->out, upper);
-                cmdlist_round(g->out, cell, radius, accent);
-            }
-            if (edge.whole_px < cell.h) {
-                cmdlist_clip(g->out, partial);
-                cmdlist_round(g->out, cell, radius, theme_fade(accent, edge.part_ppm));
-            }
-            cmdlist_clip(g->out, (struct rect){0});
+        if (upper.h > 0 && !pass->is_charged) {
+            cmdlist_clip(g->out, upper);
+            cmdlist_round(g->out, cell, radius, accent);
         }
+        if (edge.whole_px < cell.h && !pass->is_charged) {
+            cmdlist_clip(g->out, partial);
+            cmdlist_round(g->out, cell, radius, theme_fade(accent, edge.part_ppm));
+        }
+        cmdlist_clip(g->out, (struct rect){0});
     }
-    cmdlist_ring(g->out, cell, radius, g->layout->hair_px,
+    if (pass->is_charged)
+        paint_charged_name(g, cell);
+    cmdlist_ring(g->out, cell, radius, pass->is_charged ? g->layout->stroke_px : g->layout->hair_px,
                  is_in_output(g) ? accent : paint_color(g->paint, COLOR_LINE));
 }
 

@@ -13,9 +13,9 @@
 #include "compute/base/num.h"
 #include "compute/base/words.h"
 
-#include <stdio.h>
+#include <math.h>
 
-enum { RELAX_ROUNDS = 24 };
+enum { RELAX_ROUNDS = 24, BAND_BYTES = 80 };
 
 struct headers {
     struct cmdlist *out;
@@ -181,7 +181,7 @@ static bool relax(int *edges, const int *needs, int count, int most_px) {
 static void settle_prompt(struct headers *h, int *edges) {
     int prompt = h->layout->input.prompt_tokens;
     int known = min_int(header_count(h), prompt);
-    int floor_px = h->layout->floor_px, large_px = h->px;
+    int floor_px = h->layout->header_floor_px, large_px = h->px;
     int unit_px = h->layout->unit_px;
     const struct {
         int px, pad_px;
@@ -259,7 +259,7 @@ static int most_px(const struct headers *h, struct stagger s, int column) {
 
 // The largest size at which all known headers fit in the most they may have.
 static void settle_staggered(struct headers *h, struct stagger s) {
-    int floor_px = h->layout->floor_px, large_px = h->px;
+    int floor_px = h->layout->header_floor_px, large_px = h->px;
     const int sizes[] = {large_px, (large_px + floor_px + 1) / 2, floor_px};
     int known = min_int(header_count(h), s.to);
     for (int size = 0; size < 3; size++) {
@@ -310,7 +310,7 @@ static void paint_staggered(struct headers *h, int from, int to) {
         settle_staggered(h, s);
     } else if (h->layout->headers != HEADERS_STAGGERED) {
         // Words to come are not known: the size at which most fit.
-        h->px = h->layout->floor_px;
+        h->px = h->layout->header_floor_px;
         h->pad_px = h->layout->unit_px * 3 / 4;
     }
     for (int i = from; i < to; i++) {
@@ -323,15 +323,26 @@ static void paint_staggered(struct headers *h, int from, int to) {
 
 // --- only the newest ---
 
-// "300 prompt tokens", shorter where there is less room.
-static const char *band_text(const struct headers *h, char out[40], int room_px) {
-    static const char *const FORMS[] = {"stage.prompt_tokens", "stage.tokens"};
+// How many times as wide as a prompt's column an answer's is drawn; 1 = alike.
+static double times_wider(const struct layout *layout) {
+    int prompt = layout->input.prompt_tokens, answers = layout->input.columns - prompt;
+    double prompt_px = (double)layout->prompt_width_px / prompt;
+    double times =
+        answers > 0 ? (layout->grid.w - layout->prompt_width_px) / prompt_px / answers : 1;
+    return times >= 9.95 ? floor(times + 0.5) : floor(10 * times + 0.5) / 10;
+}
+
+// "300 prompt tokens", shorter where there is less room; where the answer's columns are drawn
+// wider than the prompt's, it says so.
+static const char *band_text(const struct headers *h, char out[BAND_BYTES], int room_px) {
+    static const char *const FORMS[2][3] = {
+        {"stage.prompt_tokens", "stage.tokens", "stage.count"},
+        {"stage.prompt_narrow", "stage.tokens_narrow", "stage.narrow"}};
     struct figure count = figure_count(h->layout->input.prompt_tokens, false);
+    double times = times_wider(h->layout);
     for (int form = 0; form < 3; form++) {
-        if (form == 2)
-            snprintf(out, 40, "%s", count.text);
-        else
-            words_say(out, 40, FORMS[form], "count", count.text, NULL);
+        words_say(out, BAND_BYTES, FORMS[times > 1][form], "count", count.text, "times",
+                  figure_number(times).text, NULL);
         if (text_width_px(h->paint->text, FACE_WORDS, h->layout->floor_px, out) <= room_px)
             break;
     }
@@ -342,7 +353,7 @@ static void paint_band(const struct headers *h) {
     struct rect rect =
         lower_line(h, h->layout->grid.x, h->layout->grid.x + h->layout->prompt_width_px);
     rect.w -= h->layout->hair_px + 1;
-    char text[40];
+    char text[BAND_BYTES];
     band_text(h, text, rect.w - h->pad_px);
     struct chip chip = chip_of(h, 0, rect);
     chip.face = FACE_WORDS;

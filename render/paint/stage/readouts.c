@@ -29,8 +29,7 @@ static void paint_value(struct cmdlist *out, const struct paint *paint, struct r
     size_t bytes = number_bytes(readout->value);
     memcpy(number, readout->value, bytes);
     number[bytes] = '\0';
-    // Spaces between the two, held ones included.
-    const char *unit = readout->value + bytes + strspn(readout->value + bytes, " " SIGN_HELD_SPACE);
+    const char *unit = readout->value + bytes + strspn(readout->value + bytes, " ");
     bool is_absent = unit[0] == '\0' && (unsigned char)number[0] >= 0x80;
     rgba color = paint_tone(paint, is_absent ? (uint8_t)TONE_QUIET : readout->tone);
     int px = layout->value_px, number_w = 0, unit_px = 0, gap = 0;

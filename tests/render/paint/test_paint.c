@@ -207,7 +207,7 @@ static int text_places(struct rect out[40]) {
     const struct rect places[] = {layout.title,        layout.origin, layout.rate,
                                   layout.caption,      layout.header, layout.labels,
                                   layout.output_label, layout.answer, layout.answer_label,
-                                  layout.clock_labels};
+                                  layout.clock_labels, layout.output, layout.clock_bar};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
         out[n++] = places[i];
     for (int i = 0; i < 4; i++)
@@ -233,7 +233,9 @@ static void every_text_lies_in_a_place_of_the_layout(void **state) {
                 fail_msg("%s: \"%s\" at %d,%d %dx%d is in no place", what,
                          text_of(&list, boxes[i].cmd), boxes[i].box.x, boxes[i].box.y,
                          boxes[i].box.w, boxes[i].box.h);
-            assert_true(boxes[i].cmd->stroke >= layout.floor_px);
+            bool is_name = is_inside(boxes[i].box, layout.header);
+            assert_true(boxes[i].cmd->stroke >=
+                        (is_name ? layout.header_floor_px : layout.floor_px));
         }
     }
 }
@@ -472,6 +474,20 @@ static void read_outs_stand_still_while_their_numbers_run(void **state) {
         }
         assert_true(is_found);
     }
+}
+
+static void a_unit_keeps_every_byte_of_its_first_character(void **state) {
+    (void)state;
+    lay_out(&DEFAULT, 1024, 768, LAYOUT_STAGE);
+    snprintf(view.readouts[0].value, sizeof view.readouts[0].value, "114 \xC2\xB5s");
+    struct paint paint = paint_with(THEME_DARK);
+    cmdlist_clear(&list);
+    paint_readouts(&list, &paint);
+    int units = 0;
+    for (int i = 0; i < list.count; i++)
+        units += list.cmds[i].kind == CMD_TEXT &&
+                 strcmp(text_of(&list, &list.cmds[i]), "\xC2\xB5s") == 0;
+    assert_int_equal(units, 1);
 }
 
 static void tokens_of_one_word_touch_and_words_stand_apart(void **state) {
@@ -717,23 +733,27 @@ static void decode_lights_the_cells_it_reads_and_no_others(void **state) {
     }
 }
 
-static void a_charged_step_is_hatched_and_adds_no_column(void **state) {
+static void a_charged_step_is_a_hollow_frame_with_a_name_and_adds_no_column(void **state) {
     (void)state;
     struct sample s = DEFAULT;
     s.is_charged = true;
     s.moment = (struct sample_moment){1, 5, 500000, 0};
     lay_out(&s, RASTER_W, RASTER_H, LAYOUT_STAGE);
     paint_part(&s, paint_grid);
-    int hatched = 0;
+    int frames = 0, names = 0;
     for (int i = 0; i < list.count; i++) {
-        if (list.cmds[i].kind != CMD_STRIPES)
-            continue;
-        assert_true(list.cmds[i].mirrored);
-        assert_true(is_inside(list.cmds[i].rect, (struct rect){layout_column_x(&layout, 17),
-                                                               layout.grid.y, 100, layout.grid.h}));
-        hatched++;
+        const struct cmd *cmd = &list.cmds[i];
+        assert_int_not_equal(cmd->kind, CMD_STRIPES);
+        frames += cmd->kind == CMD_RING && cmd->rect.x == layout_column_x(&layout, 17) &&
+                  cmd->rect.h > 4 * layout.row_px && cmd->rect.h < 5 * layout.row_px;
+        names +=
+            cmd->kind == CMD_TEXT && strncmp(list.text + cmd->text_offset, "charged step", 12) == 0;
     }
-    assert_int_equal(hatched, 5);
+    assert_int_equal(frames, 1);
+    assert_int_equal(names, 1);
+    const struct theme *theme = theme_find(THEME_DARK);
+    assert_int_equal(pixel_in(layout_cell(&layout, 17, 2)), // nothing is filled
+                     theme_blend(dark(COLOR_PREFILL), theme->saved_alpha, dark(COLOR_GROUND)));
     assert_int_equal(pixel_in(layout_cell(&layout, 18, 0)), dark(COLOR_GROUND));
 }
 
@@ -754,6 +774,26 @@ static void thin_cells_show_the_same_picture(void **state) {
         // Columns wide enough to be told apart are, also by this way of drawing.
         assert_int_equal(pixels[cell.y][cell.x + cell.w], dark(COLOR_GROUND));
         assert_int_not_equal(pixels[cell.y][cell.x], dark(COLOR_GROUND));
+    }
+}
+
+static void columns_of_two_widths_are_said_in_words(void **state) {
+    (void)state;
+    static const int sizes[][2] = {{1024, 768}, {1920, 1080}, {3840, 2160}};
+    struct sample s = {.layers = 8, .prompt_tokens = 1024, .answer_limit = 60, .answers = 60};
+    s.moment = (struct sample_moment){3, 5, 500000, 0};
+    for (int prompt = 1024; prompt >= 18; prompt = prompt == 18 ? 0 : 18) {
+        for (int i = 0; i < 3; i++) {
+            s.prompt_tokens = prompt;
+            s.answer_limit = s.answers = prompt == 18 ? 7 : 60;
+            lay_out(&s, sizes[i][0], sizes[i][1], LAYOUT_STAGE);
+            paint_part(&s, paint_grid);
+            int said = 0;
+            for (int c = 0; c < list.count; c++)
+                said += list.cmds[c].kind == CMD_TEXT &&
+                        strstr(text_of(&list, &list.cmds[c]), "\xC3\x97 narrower") != NULL;
+            assert_int_equal(said, prompt == 1024);
+        }
     }
 }
 
@@ -833,7 +873,7 @@ static void what_is_too_much_for_the_eye_is_a_stream_that_gets_denser(void **sta
 
 // --- the clock ---
 
-static void prefill_is_solid_decode_striped_and_charged_the_other_way(void **state) {
+static void prefill_is_solid_decode_striped_and_charged_hollow(void **state) {
     (void)state;
     struct sample s = DEFAULT;
     s.is_charged = true;
@@ -844,16 +884,17 @@ static void prefill_is_solid_decode_striped_and_charged_the_other_way(void **sta
         assert_int_not_equal(list.cmds[i].kind, CMD_STRIPES);
     s.moment.pass = 4;
     paint_part(&s, paint_clock);
-    int plain = 0, mirrored = 0;
+    int striped = 0, hollow = 0, names = 0;
     for (int i = 0; i < list.count; i++) {
-        if (list.cmds[i].kind != CMD_STRIPES)
-            continue;
-        assert_true(is_inside(list.cmds[i].rect, layout.clock_bar));
-        plain += !list.cmds[i].mirrored;
-        mirrored += list.cmds[i].mirrored;
+        const struct cmd *cmd = &list.cmds[i];
+        striped += cmd->kind == CMD_STRIPES;
+        hollow += cmd->kind == CMD_RING && cmd->rect.w < layout.clock_bar.w;
+        names += cmd->kind == CMD_TEXT && cmd->text_bytes == 7 &&
+                 memcmp(list.text + cmd->text_offset, "charged", 7) == 0;
     }
-    assert_int_equal(plain, 1);
-    assert_int_equal(mirrored, 1);
+    assert_int_equal(striped, 1);
+    assert_int_equal(hollow, 1);
+    assert_int_equal(names, 1);
 }
 
 static void the_clock_has_one_linear_scale(void **state) {
@@ -993,6 +1034,7 @@ int main(void) {
         cmocka_unit_test(stamps_and_captions_of_the_program_fit_at_4_to_3),
         cmocka_unit_test(headers_and_tiles_never_move_while_the_answer_grows),
         cmocka_unit_test(read_outs_stand_still_while_their_numbers_run),
+        cmocka_unit_test(a_unit_keeps_every_byte_of_its_first_character),
         cmocka_unit_test(tokens_of_one_word_touch_and_words_stand_apart),
         cmocka_unit_test(an_empty_place_waits_until_the_answer_is_finished),
         cmocka_unit_test(a_full_answer_scrolls_its_oldest_line_away),
@@ -1001,12 +1043,13 @@ int main(void) {
         cmocka_unit_test(cells_do_not_jump_where_stages_meet),
         cmocka_unit_test(a_cell_is_filled_exactly_when_its_layer_is_behind_the_pass),
         cmocka_unit_test(decode_lights_the_cells_it_reads_and_no_others),
-        cmocka_unit_test(a_charged_step_is_hatched_and_adds_no_column),
+        cmocka_unit_test(a_charged_step_is_a_hollow_frame_with_a_name_and_adds_no_column),
         cmocka_unit_test(thin_cells_show_the_same_picture),
+        cmocka_unit_test(columns_of_two_widths_are_said_in_words),
         cmocka_unit_test(a_drop_grows_lets_go_falls_and_comes_to_rest_over_its_place),
         cmocka_unit_test(a_falling_drop_bears_no_word_until_it_lands),
         cmocka_unit_test(what_is_too_much_for_the_eye_is_a_stream_that_gets_denser),
-        cmocka_unit_test(prefill_is_solid_decode_striped_and_charged_the_other_way),
+        cmocka_unit_test(prefill_is_solid_decode_striped_and_charged_hollow),
         cmocka_unit_test(the_clock_has_one_linear_scale),
         cmocka_unit_test(the_bar_ends_inside_a_pixel_where_time_does),
         cmocka_unit_test(many_short_steps_need_no_more_separators_than_can_be_seen),
