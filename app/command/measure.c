@@ -102,7 +102,7 @@ static void print_roofline(FILE *out, const struct measure_result *result) {
         fprintf(out, "floor    not known: %s\n\n", result->no_roofline.text);
     if (!roofline->is_measured)
         return;
-    fprintf(out, "%-8s%11s%9s%11s%11s  %s\n", "floor", "ms", "", "MB read", "MFLOP", "bound by");
+    fprintf(out, "%-8s%11s%9s%11s%11s  %s\n", "floor", "ms", "", "MB read", "MFLOP", "longer is");
     print_bound(out, "prefill", &roofline->prefill);
     print_bound(out, "step", &roofline->decode);
     print_share(out, "the floor's share of the time: prefill", &roofline->prefill);

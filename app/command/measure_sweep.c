@@ -6,6 +6,8 @@
 #include "compute/base/num.h"
 #include "compute/base/why.h"
 
+#include <math.h>
+
 static double ms_of(double ns) {
     return ns / 1e6;
 }
@@ -38,6 +40,17 @@ static void print_slope(FILE *out, double slope_ns, double error_ns) {
     fprintf(out, "%s us a token", figure_with_error(slope_ns / 1e3, error_ns / 1e3).text);
 }
 
+// Without a slope. That time is flat is a finding only where the slope can, by twice its
+// error, add no more than 5 % up to the longest length; else noise hides it.
+static void print_flat(FILE *out, const char *what, double base_ns, double base_error_ns,
+                       double slope_ns, double slope_error_ns, int longest_tokens) {
+    double most_ns = (fmax(slope_ns, 0) + 2 * slope_error_ns) * longest_tokens;
+    bool is_found = most_ns <= base_ns / 20;
+    fprintf(out, "%s%s ms%s%s up to %d tokens\n", is_found ? "flat within 5 % at " : "",
+            figure_with_error(ms_of(base_ns), ms_of(base_error_ns)).text,
+            is_found ? "" : "; noise hides what a token ", is_found ? "" : what, longest_tokens);
+}
+
 static void print_prefill_fit(FILE *out, const struct sweep *sweep) {
     struct sweep_prefill_fit fit;
     sweep_fit_prefill(&fit, sweep);
@@ -45,19 +58,19 @@ static void print_prefill_fit(FILE *out, const struct sweep *sweep) {
         fprintf(out, "too few lengths for a fit\n");
         return;
     }
-    if (!fit.has_flat && fit.has_slope)
-        fprintf(out, "no flat part on this device: ");
-    if (fit.has_flat || !fit.has_slope)
-        fprintf(out, "flat at %s ms",
-                figure_with_error(ms_of(fit.floor_ns), ms_of(fit.floor_error_ns)).text);
-    if (fit.has_flat)
-        fprintf(out, " up to %s tokens, then ",
-                figure_with_error(fit.knee_tokens, fit.knee_error_tokens).text);
-    if (fit.has_slope)
+    if (!fit.has_slope) {
+        print_flat(out, "of the prompt adds", fit.floor_ns, fit.floor_error_ns, fit.slope_ns,
+                   fit.slope_error_ns, fit.longest_tokens);
+    } else {
+        if (fit.has_flat)
+            fprintf(out, "flat at %s ms up to %s tokens, then ",
+                    figure_with_error(ms_of(fit.floor_ns), ms_of(fit.floor_error_ns)).text,
+                    figure_with_error(fit.knee_tokens, fit.knee_error_tokens).text);
+        else
+            fprintf(out, "no flat part on this device: ");
         print_slope(out, fit.slope_ns, fit.slope_error_ns);
-    else
-        fprintf(out, ": no knee below %d tokens", fit.longest_tokens);
-    fputc('\n', out);
+        fputc('\n', out);
+    }
     if (fit.longest_tokens < sweep->prefill[sweep->prefill_count - 1].tokens)
         fprintf(out, "longer prompts than %d tokens take more than that: they bend upward\n",
                 fit.longest_tokens);
@@ -71,7 +84,8 @@ static void print_step_fit(FILE *out, const struct sweep *sweep) {
         return;
     }
     if (!fit.has_slope) {
-        fprintf(out, "slope too small to see below %d tokens of context\n", fit.longest_tokens);
+        print_flat(out, "of context adds", fit.base_ns, fit.base_error_ns, fit.slope_ns,
+                   fit.slope_error_ns, fit.longest_tokens);
         return;
     }
     fprintf(out, "%s ms and ",

@@ -229,6 +229,10 @@ static bool start(struct player *player, int *code, struct why *why) {
         (options->compare_path && !session_compare(player->session, options->compare_path, why)))
         return false;
     player->stage = first_stage(options, player->session);
+    for (int clock = 0; clock < 2; clock++) {
+        player->asked_prompt[clock] = player->stage.prompt_tokens;
+        player->asked_answer[clock] = player->stage.answer_tokens;
+    }
     player->can_swap_clock =
         session_has_lesson(player->session) && !is_saved_lesson(options, player->session);
     recall(player);

@@ -169,6 +169,8 @@ static void measure_desk(struct player *player, int64_t wall_ns) {
     }
     close_desk(player);
     player->stage.clock = CLOCK_MEASURED;
+    player->asked_prompt[CLOCK_MEASURED] = 0;
+    player->asked_answer[CLOCK_MEASURED] = player->stage.answer_tokens;
     player_refresh_run(player, wall_ns, false);
 }
 

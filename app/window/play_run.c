@@ -76,11 +76,26 @@ static unsigned wants_of(const struct stage_state *stage) {
     return stage->side == SIDE_WHY ? LABWORK_ROOFLINE : 0;
 }
 
+// The lengths chosen hold for both clocks: one that is shown, or can measure, only after they
+// were changed asks for them then.
+static void keep_up(struct player *player, int64_t wall_ns) {
+    const struct stage_state *stage = &player->stage;
+    const struct session *session = player->session;
+    bool is_asked = player->asked_prompt[stage->clock] == stage->prompt_tokens &&
+                    player->asked_answer[stage->clock] == stage->answer_tokens;
+    bool can_ask = stage->clock == CLOCK_LESSON
+                       ? session_can_schedule(session)
+                       : session_can_measure(session) || session_can_model(session);
+    if (!is_asked && can_ask && !player->measure_at_ns)
+        player_measure(player, wall_ns);
+}
+
 void player_poll(struct player *player, int64_t wall_ns) {
     bool live_is_over = player->is_live && player->run->state != RUN_OPEN &&
                         playhead_is_at_end(&player->stage.playhead, wall_ns);
     if (live_is_over)
         session_end_live(player->session);
+    keep_up(player, wall_ns);
     session_want(player->session, wants_of(&player->stage));
     bool wants_live = !player->stage.playhead.is_paused && !player->place_run;
     if (!session_poll(player->session, wall_ns, wants_live) && !live_is_over)
@@ -99,6 +114,8 @@ void player_measure(struct player *player, int64_t wall_ns) {
     const struct stage_state *stage = &player->stage;
     struct why why;
     player->measure_at_ns = 0;
+    player->asked_prompt[stage->clock] = stage->prompt_tokens;
+    player->asked_answer[stage->clock] = stage->answer_tokens;
     if (player->is_live)
         session_end_live(player->session);
     if (stage->clock == CLOCK_LESSON) {

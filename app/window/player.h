@@ -48,7 +48,9 @@ struct player {
     int64_t pointer_until_ns;
     enum action toggled; // last, and when
     int64_t toggled_ns;
-    int64_t measure_at_ns;      // when to measure after a slider was moved; 0 = never
+    int64_t measure_at_ns; // when to measure after a slider was moved; 0 = never
+    // By clock: prompt and answer length that its run was last requested with.
+    int asked_prompt[2], asked_answer[2];
     bool has_told_failure;      // the user was told that the device was lost
     const struct run *said_run; // whose step was printed last, for --describe
     int said_event;

@@ -25,8 +25,9 @@ static inline double rates_matrix_ns(const struct device_rates *rates, double fl
 // lower. A time that is not positive proves nothing.
 void rates_prove(struct device_rates *rates, double bytes, double flop, int64_t took_ns);
 
-// Keeps the best of two measurements in `best`: neighbours slow a device down, and nothing
-// makes it faster than it is. Zeroed `best`: none yet.
-void rates_keep_best(struct device_rates *best, const struct device_rates *seen);
+// Raises `rates` to the best that were ever given here in this process for the device and
+// that many threads, and remembers them: neighbours slow a device down, and nothing makes
+// it faster than it is. The rates of memory and of a cache are two. Thread: any.
+void rates_share(struct device_rates *rates, const char *device, int threads);
 
 #endif

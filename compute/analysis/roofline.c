@@ -91,7 +91,7 @@ void roofline_of(struct roofline *out, const struct model_shape *shape, const st
 
 enum roofline_cause roofline_cause(double read_ns, double matrix_ns, double took_ns) {
     double bound_ns = fmax(read_ns, matrix_ns);
-    if (!(bound_ns > 0) || (took_ns > 0 && bound_ns < took_ns / 2))
+    if (!(bound_ns > 0) || !(took_ns > 0) || bound_ns < took_ns / 2)
         return ROOFLINE_UNKNOWN;
     return read_ns >= matrix_ns ? ROOFLINE_READING : ROOFLINE_ARITHMETIC;
 }

@@ -50,8 +50,8 @@ enum roofline_cause {
 
 // The one rule by which a cause is named: the longer bound explains at least half of the
 // time. The rest (starting work, waiting for one another, other programs) is not measured
-// by itself, so it is never named. A time that is not positive is not over yet: the longer
-// bound is what limits it. Rates or times of 0 give ROOFLINE_UNKNOWN.
+// by itself, so it is never named. Nor is a cause of what has not been timed: rates of 0, or
+// a time that is not positive.
 enum roofline_cause roofline_cause(double read_ns, double matrix_ns, double took_ns);
 enum roofline_cause roofline_phase_cause(const struct roofline_phase *phase);
 

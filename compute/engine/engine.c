@@ -139,10 +139,11 @@ static void measure_roofline(struct engine *engine) {
     if (!engine->backend->measure_rates ||
         !engine->backend->measure_rates(engine->state, step_bytes, &rates, &work->no_roofline))
         return;
-    rates_keep_best(&engine->best_rates, &rates);
-    roofline_of(&work->roofline, &engine->model->shape, work->shown, &engine->best_rates,
+    const struct run_info *info = &engine->info;
+    rates_share(&rates, info->device, info->threads);
+    roofline_of(&work->roofline, &engine->model->shape, work->shown, &rates,
                 work->prefill.median_ns, work->step.median_ns);
-    engine->best_rates = work->roofline.rates;
+    rates_share(&work->roofline.rates, info->device, info->threads); // what the run proves
 }
 
 static void work_on(struct engine *engine, const struct engine_request *request) {

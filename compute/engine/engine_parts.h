@@ -56,7 +56,6 @@ struct engine {
     struct sweep_work sweep;               // the current or the last one
     int32_t checked[MEASURE_CHECK_TOKENS]; // the prompt whose prefill was checked last
     int checked_count;
-    struct device_rates best_rates; // of all measurements so far
 };
 
 // The worker thread, for pthread_create; `context` is the engine.

@@ -98,6 +98,24 @@ def play_measured(display):
     check(window.quit() == 0, "and closed")
 
 
+def keep_lengths(display):
+    """A length chosen for one clock holds for the other."""
+    window = xwindow.Window(display, "--fresh", "--describe", "--clock", "lesson",
+                            "--size", "1024x768")
+    time.sleep(1)
+    window.key("Home", "bracketleft", "bracketleft", wait=2)
+    check(window.lines()[-1].startswith("The prompt is ready, 12 tokens:"), "[ shortens the prompt")
+    window.key("u")
+    for _ in range(80):
+        time.sleep(0.25)
+        if "units" not in window.lines()[-1]:
+            break
+    time.sleep(1)
+    check(window.lines()[-1].startswith("The prompt is ready, 12 tokens:"),
+          f"U measures it, too: {window.lines()[-1]}")
+    check(window.quit() == 0, "and closed again")
+
+
 def refuses_without_display():
     env = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
     result = subprocess.run([PROGRAM], env=env, capture_output=True, text=True, timeout=20)
@@ -220,6 +238,7 @@ def piece_lesson():
 def piece_measured():
     with xwindow.Display() as display:
         play_measured(display)
+        keep_lengths(display)
 
 
 def piece_displays():

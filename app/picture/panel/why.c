@@ -120,6 +120,8 @@ static const char *cause_key(const struct work *work) {
 }
 
 static void put_cause(struct panel *out, const struct panel_seen *seen, const struct work *work) {
+    if (work->took_ns < 0) // "It is not over yet."
+        return;
     panel_append(panel_add_block(out, seen, "why.cause"), seen, ' ', cause_key(work), "floor",
                  run_time(&seen->run->info, llround(floor_of(work))).text, "share",
                  share_figure(work).text, NULL);

@@ -273,7 +273,8 @@ static void what_a_sweep_cannot_tell_is_said(void **state) {
     }
     char *table = printed(measure_print_table, &all);
     assert_says(table, "\nno flat part on this device: 20.000 +- 0.0");
-    assert_says(table, "\nslope too small to see below 1024 tokens of context\n");
+    assert_says(table, "\nflat within 5 % at 4.000");
+    assert_says(table, " ms up to 1024 tokens\n");
     free(table);
     char *text = printed(print_json, &all);
     json_t *object = json_loads(text, 0, NULL), *fits = json_object_get(object, "fits");
@@ -287,8 +288,18 @@ static void what_a_sweep_cannot_tell_is_said(void **state) {
     for (int i = 0; i < all.sweep.prefill_count; i++)
         all.sweep.prefill[i] = (struct sweep_point){1 << i, 4000000, 3990000, 4010000, 15};
     table = printed(measure_print_table, &all);
-    assert_says(table, "\nflat at 4.000");
-    assert_says(table, " ms: no knee below 1024 tokens\n");
+    assert_says(table, "\nflat within 5 % at 4.000");
+    assert_null(strstr(table, "noise"));
+    free(table);
+    for (int i = 0; i < all.sweep.prefill_count; i++) { // noise of a fifth of the time
+        struct sweep_point *p = &all.sweep.prefill[i], *s = &all.sweep.step[i];
+        int64_t ns = i % 3 == 1 ? 3600000 : i % 3 ? 4400000 : 4000000;
+        *p = *s = (struct sweep_point){1 << i, ns, ns * 9 / 10, ns * 11 / 10, 15};
+    }
+    table = printed(measure_print_table, &all);
+    assert_says(table, " ms; noise hides what a token of the prompt adds up to 1024 tokens\n");
+    assert_says(table, " ms; noise hides what a token of context adds up to 1024 tokens\n");
+    assert_null(strstr(table, "flat"));
     free(table);
     for (int i = 0; i < all.sweep.prefill_count; i++) { // a bend: 100 ns more a token squared
         int64_t ns = 20000 * (1 << i) + 100 * ((int64_t)1 << 2 * i);

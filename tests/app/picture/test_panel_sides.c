@@ -457,6 +457,7 @@ static void why_gives_no_number_that_was_not_measured(void **state) {
     assert_null(strstr(block_text(&panel_a, "why.floors"), "%"));
     assert_non_null(
         strstr(block_text(&panel_a, "why.decode"), lesson_word(lesson, "why.under_way")));
+    assert_int_equal(panel_a.block_count, 2); // nor a cause
     // Once one is over its time stands while the next is under way.
     source.at.t_ns = 14000000 + 5;
     panel_fill(&panel_a, &source.at, &source.stage);

@@ -152,27 +152,39 @@ static void a_pass_that_beats_a_bound_raises_the_rate(void **state) {
     model_close(model);
 }
 
-static void the_best_rates_ever_seen_are_kept(void **state) {
-    (void)state;
-    struct device_rates best = {.is_cached = false};
-    rates_keep_best(&best, &(struct device_rates){2e9, 5e9, false});
-    rates_keep_best(&best, &(struct device_rates){9e9, 4e9, true});
-    rates_keep_best(&best, &(struct device_rates){1e9, 1e9, false});
-    assert_true(best.read_bytes_s == 9e9 && best.matrix_flop_s == 5e9 && best.is_cached);
+static struct device_rates share(double read, double matrix, bool is_cached, int threads) {
+    struct device_rates rates = {read, matrix, is_cached};
+    rates_share(&rates, "card", threads);
+    return rates;
 }
 
-// The border is half of the time; what is not over is limited by the longer bound.
+// Every engine of a process starts from the best of those before it.
+static void the_best_rates_ever_seen_are_kept_for_the_process(void **state) {
+    (void)state;
+    share(2e9, 5e9, false, 2);
+    struct device_rates cached = share(9e9, 4e9, true, 2);
+    assert_true(cached.read_bytes_s == 9e9 && cached.matrix_flop_s == 5e9);
+    struct device_rates memory = share(1e9, 1e9, false, 2); // not that of the cache
+    assert_true(memory.read_bytes_s == 2e9 && memory.matrix_flop_s == 5e9 && !memory.is_cached);
+    struct device_rates other = share(1e9, 1e9, false, 1);
+    assert_true(other.read_bytes_s == 1e9 && other.matrix_flop_s == 1e9);
+}
+
+// The border is half of the time; what has not been timed has no cause.
 static void a_cause_is_named_only_where_it_explains_half_of_the_time(void **state) {
     (void)state;
     assert_int_equal(roofline_cause(50, 10, 100), ROOFLINE_READING);
     assert_int_equal(roofline_cause(49.9, 10, 100), ROOFLINE_UNKNOWN);
     assert_int_equal(roofline_cause(10, 50, 100), ROOFLINE_ARITHMETIC);
     assert_int_equal(roofline_cause(0.1, 0.2, 100), ROOFLINE_UNKNOWN);
-    assert_int_equal(roofline_cause(1, 2, -1), ROOFLINE_ARITHMETIC);
+    assert_int_equal(roofline_cause(1, 2, -1), ROOFLINE_UNKNOWN);
+    assert_int_equal(roofline_cause(1, 2, 0), ROOFLINE_UNKNOWN);
     assert_int_equal(roofline_cause(0, 0, 100), ROOFLINE_UNKNOWN);
     struct roofline_phase phase = {.bound_ns = 60, .share = 0.6, .is_read = true};
     assert_int_equal(roofline_phase_cause(&phase), ROOFLINE_READING);
     phase.share = 0.4;
+    assert_int_equal(roofline_phase_cause(&phase), ROOFLINE_UNKNOWN);
+    phase.share = -1;
     assert_int_equal(roofline_phase_cause(&phase), ROOFLINE_UNKNOWN);
 }
 
@@ -224,7 +236,7 @@ int main(void) {
         cmocka_unit_test(bounds_of_well_known_models_are_those_worked_out_by_hand),
         cmocka_unit_test(a_step_is_counted_halfway_through_the_answer),
         cmocka_unit_test(a_pass_that_beats_a_bound_raises_the_rate),
-        cmocka_unit_test(the_best_rates_ever_seen_are_kept),
+        cmocka_unit_test(the_best_rates_ever_seen_are_kept_for_the_process),
         cmocka_unit_test(a_cause_is_named_only_where_it_explains_half_of_the_time),
         cmocka_unit_test(prefill_of_one_token_is_a_step_without_a_cache),
         cmocka_unit_test(this_device_has_rates_within_reason_and_soon),
