@@ -152,7 +152,7 @@ static void print_cache(FILE *out, const struct run *run, int entries) {
         fprintf(out, " (%s)\n", word("describe.no_bytes"));
         return;
     }
-    fprintf(out, ", %s\n", figure_bytes(entry_bytes * entries).text);
+    fprintf(out, ", %s\n", figure_bytes(run_cache_bytes(run, entries)).text);
 }
 
 // With words of a file: a lesson's, or the names in a run.

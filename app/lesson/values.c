@@ -93,10 +93,10 @@ static void set_bytes(struct numbers *out, const struct now *now) {
     int64_t entry = is_lesson ? 0 : run_cache_entry_bytes(run);
     int64_t weights = is_lesson ? 0 : info->weight_bytes;
     int64_t cell = is_lesson ? 0 : INT64_C(2) * info->kv_heads * info->head_dim;
-    out->cache_bytes = entry * now->at.cache_entries;
-    out->cache_read_bytes = entry * now->before;
+    out->cache_bytes = is_lesson ? 0 : run_cache_bytes(run, now->at.cache_entries);
+    out->cache_read_bytes = is_lesson ? 0 : run_cache_bytes(run, now->before);
     out->weight_bytes = weights;
-    out->step_bytes = weights > 0 && entry > 0 ? weights + entry * now->before : -1;
+    out->step_bytes = weights > 0 && entry > 0 ? weights + out->cache_read_bytes : -1;
     out->entry_bytes = entry;
     out->cell_numbers = cell > 0 ? cell : -1;
     out->entry_numbers = cell > 0 && info->layers > 0 ? cell * info->layers : -1;

@@ -20,8 +20,16 @@ static double mean_context(const struct run *run) {
     return run->info.prompt_tokens + (steps + 1) / 2.0;
 }
 
+// What the layers of a run see of `context` tokens: the mean over layers.
+static double seen_of(const struct run *run, double context) {
+    const struct run_info *info = &run->info;
+    double windowed = (double)info->window_layers / info->layers;
+    return context - windowed * fmax(context - info->window, 0);
+}
+
 double roofline_step_bytes(const struct run *run) {
-    return (double)run->info.weight_bytes + (double)run_cache_entry_bytes(run) * mean_context(run);
+    double seen = seen_of(run, mean_context(run));
+    return (double)run->info.weight_bytes + (double)run_cache_entry_bytes(run) * seen;
 }
 
 static void finish(struct roofline_phase *phase, const struct device_rates *rates,
@@ -41,8 +49,8 @@ static void prove_passes(struct roofline *roofline, const struct run *run) {
     rates_prove(rates, roofline->prefill.bytes, roofline->prefill.flop, run_prefill_ns(run));
     for (int i = 0; i < run_events(run) - 1; i++) { // whole passes
         const struct run_pass *pass = &run->passes[i];
-        double bytes = (double)run->info.weight_bytes +
-                       (double)run_cache_entry_bytes(run) * pass->first_column;
+        double bytes =
+            (double)run->info.weight_bytes + (double)run_cache_bytes(run, pass->first_column);
         if (pass->phase == RUN_DECODE)
             rates_prove(rates, bytes, roofline->decode.flop,
                         run_pass_end_ns(run, i) - pass->start_ns);
@@ -75,15 +83,19 @@ void roofline_of(struct roofline *out, const struct model_shape *shape, const st
                  const struct device_rates *rates, int64_t prefill_ns, int64_t step_ns) {
     double tokens = run->info.prompt_tokens;
     double width = (double)shape->layers * shape->heads * shape->head_dim;
+    // In prefill token t sees t tokens, at most the window.
+    double past = run->info.window > 0 ? fmax(tokens - run->info.window, 0) : 0;
+    double hidden = past * (past + 1) / 2 * run->info.window_layers / run->info.layers;
+    double pairs = tokens * (tokens + 1) / 2 - hidden;
     *out = (struct roofline){
         .is_measured = true,
         .rates = *rates,
         .prefill = {.bytes = (double)run->info.weight_bytes,
-                    .flop = 2 * layer_weights(shape) * tokens + 2 * width * tokens * (tokens + 1) +
+                    .flop = 2 * layer_weights(shape) * tokens + 4 * width * pairs +
                             2 * head_weights(shape)},
         // Scores and mixing: twice two operations for each number of the context.
         .decode = {.bytes = roofline_step_bytes(run),
-                   .flop = 2 * layer_weights(shape) + 4 * width * mean_context(run) +
+                   .flop = 2 * layer_weights(shape) + 4 * width * seen_of(run, mean_context(run)) +
                            2 * head_weights(shape)},
     };
     settle(out, run, prefill_ns, step_ns);

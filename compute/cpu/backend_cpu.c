@@ -125,10 +125,12 @@ static bool take_arrays(struct backend_state *s, struct why *why) {
     size_t q_rows = (size_t)s->q_rows, kv_rows = (size_t)s->kv_rows;
     size_t context = (size_t)s->context;
     size_t most = context < BACKEND_PREFILL_CHUNK ? context : BACKEND_PREFILL_CHUNK;
-    size_t cache = (size_t)h->layers * context * kv_rows;
+    size_t cache = s->cache_at[h->layers];
+    bool has_window = s->model->math.window > 0;
     size_t attend = s->kernels->attend_floats(h->heads / h->kv_heads, h->head_dim, s->context);
-    struct array arrays[10 + 3 * THREADS_MAX] = {
-        {&s->rope, context * (size_t)h->head_dim},
+    struct array arrays[12 + 3 * THREADS_MAX] = {
+        {&s->rope, context * (size_t)s->rotary},
+        {&s->rope_window, has_window ? context * (size_t)s->rotary : 0},
         {&s->keys, cache},
         {&s->values, cache},
         {&s->stream, most * dim},
@@ -138,8 +140,9 @@ static bool take_arrays(struct backend_state *s, struct why *why) {
         {&s->gate, BLOCK_TOKENS * (size_t)h->ff_dim},
         {&s->up, BLOCK_TOKENS * (size_t)h->ff_dim},
         {&s->logits, (size_t)h->vocab},
+        {&s->added, BLOCK_TOKENS * dim},
     };
-    int count = 10;
+    int count = 12;
     for (int i = 0; i < s->members; i++) {
         arrays[count++] = (struct array){&s->own[i].normed, dim};
         arrays[count++] = (struct array){&s->own[i].panel, KERNELS_PANEL_FLOATS};
@@ -148,21 +151,34 @@ static bool take_arrays(struct backend_state *s, struct why *why) {
     return take_memory(s, arrays, count, why);
 }
 
-// Pair i of a head turns by position * base^(-2i / head_dim), divided by the
-// model's own factor for that pair where it has any.
-static void fill_rope(struct backend_state *s) {
-    const struct model *model = s->model;
-    int pairs = model->shape.head_dim / 2;
+static bool fill_angles(float *angles, const struct rope *rope, int context, struct why *why) {
+    int pairs = rope->rotary / 2;
+    double *speeds = malloc((size_t)pairs * sizeof *speeds);
+    if (!speeds)
+        return why_set(why, "the CPU backend is out of memory");
+    double growth = rope_speeds(speeds, rope, context);
     for (int i = 0; i < pairs; i++) {
-        double speed = pow(model->shape.rope_base, -(double)i / pairs);
-        if (model->rope_factors)
-            speed /= model->rope_factors[i];
-        for (int p = 0; p < s->context; p++) {
-            float *at = s->rope + ((size_t)p * (size_t)pairs + (size_t)i) * 2;
-            at[0] = (float)cos(p * speed);
-            at[1] = (float)sin(p * speed);
+        for (int p = 0; p < context; p++) {
+            float *at = angles + ((size_t)p * (size_t)pairs + (size_t)i) * 2;
+            at[0] = (float)(growth * cos(p * speeds[i]));
+            at[1] = (float)(growth * sin(p * speeds[i]));
         }
     }
+    free(speeds);
+    return true;
+}
+
+static bool fill_rope(struct backend_state *s, struct why *why) {
+    const struct model *model = s->model;
+    double window_base = (double)model->rope_window_base;
+    struct rope whole = {.rotary = s->rotary,
+                         .base = (double)model->shape.rope_base,
+                         .scaling = &model->rope,
+                         .factors = model->rope_factors};
+    struct rope windowed = {.rotary = s->rotary,
+                            .base = window_base > 0 ? window_base : whole.base};
+    return fill_angles(s->rope, &whole, s->context, why) &&
+           (model->math.window == 0 || fill_angles(s->rope_window, &windowed, s->context, why));
 }
 
 static void close_state(struct backend_state *s) {
@@ -174,6 +190,19 @@ static void close_state(struct backend_state *s) {
     free(s->memory);
     free(s->own);
     free(s);
+}
+
+static void set_up_heads(struct backend_state *s) {
+    const struct model_math *math = &s->model->math;
+    int head_dim = s->model->shape.head_dim;
+    s->rotary = math->rotary > 0 ? math->rotary : head_dim;
+    s->scale = math->score_scale > 0 ? math->score_scale : 1.0f / sqrtf((float)head_dim);
+    // A block of tokens is written before its first token attends.
+    int rows = (math->window + BLOCK_TOKENS + KERNELS_KEY_BLOCK - 1) / KERNELS_KEY_BLOCK *
+               KERNELS_KEY_BLOCK;
+    s->window_rows = rows < s->context ? rows : s->context;
+    for (int i = 0; i < s->model->shape.layers; i++)
+        s->cache_at[i + 1] = s->cache_at[i] + (size_t)state_rows(s, i) * (size_t)s->kv_rows;
 }
 
 static bool set_up(struct backend_state *s, const struct backend_opts *opts, struct why *why) {
@@ -193,6 +222,7 @@ static bool set_up(struct backend_state *s, const struct backend_opts *opts, str
     s->marks = opts->marks;
     s->q_rows = shape->heads * shape->head_dim;
     s->kv_rows = shape->kv_heads * shape->head_dim;
+    set_up_heads(s);
     s->own = calloc((size_t)s->members, sizeof *s->own);
     if (!s->own)
         return why_set(why, "the CPU backend is out of memory");
@@ -200,8 +230,7 @@ static bool set_up(struct backend_state *s, const struct backend_opts *opts, str
         return false;
     if (s->made)
         threads_run(s->threads, make_weights, s);
-    fill_rope(s);
-    return check_model(s->model, why);
+    return fill_rope(s, why) && check_model(s->model, why);
 }
 
 static bool open_state(struct backend_state **out, const struct model *model,

@@ -19,6 +19,7 @@
 enum {
     KERNELS_PANEL_FLOATS = 512 * 32, // scratch of a matmul
     KERNELS_ATTEND_TOKENS = 24,      // most tokens of one attend
+    KERNELS_KEY_BLOCK = 64,          // keys that attend takes together
 };
 
 // out[t][r] = sum over c of weights[r][c] * in[t][c], for row_from <= r < row_to.
@@ -35,16 +36,22 @@ struct matmul {
 };
 
 // Causal attention of `tokens` neighbouring tokens, for the `heads` query heads
-// that share one key and value head.
+// that share one key and value head. The token at position p sees the keys of positions
+// p - window + 1 .. p, of which the one at position k lies in row k % rows.
 struct attention {
     float *out; // token t, head h at out + t * out_stride + h * head_dim
     size_t out_stride;
     const float *queries; // in the same way
     size_t query_stride;
-    const float *keys, *values; // [first_position + tokens][head_dim]
+    const float *keys, *values; // [rows][head_dim]
+    int rows;                   // >= window + tokens - 1, or more than all positions; if less
+                                // than these, a multiple of KERNELS_KEY_BLOCK
     int tokens;                 // 1 .. KERNELS_ATTEND_TOKENS
-    int first_position;         // of token 0; it sees keys 0 .. first_position
+    int first_position;         // of token 0
+    int window;                 // >= 1; more than all positions: there is none
     int heads, head_dim;
+    float scale;    // of a query times a key
+    float cap;      // what is scaled becomes cap * tanh(it / cap); 0: it stays
     float *scratch; // [attend_floats()]
 };
 
@@ -62,6 +69,12 @@ struct kernels {
 
     // gate = gate / (1 + e^-gate) * up. Both: [count]
     void (*swiglu)(float *gate, const float *up, int count);
+
+    // gate = gelu(gate) * up, as MODEL_GATE_GELU says. Both: [count]
+    void (*geglu)(float *gate, const float *up, int count);
+
+    // values = cap * tanh(values / cap). values: [count]
+    void (*soft_cap)(float *values, int count, float cap);
 
     void (*attend)(const struct attention *job);
 

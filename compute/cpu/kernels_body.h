@@ -14,6 +14,7 @@
 
 #include "compute/cpu/kernels_sets.h"
 
+#include "compute/base/num.h"
 #include "compute/cpu/vec.h"
 #include "compute/model/quant.h"
 #include "compute/model/shape_random.h"
@@ -27,7 +28,7 @@ enum {
     TILE_MOST = 8,                             // tokens that tile_some knows
     TILE_TOKENS = LANES == 16 ? TILE_MOST : 6, // the sums and a line fit the registers
     PANEL_DEPTH = 512,
-    KEY_BLOCK = 64,
+    KEY_BLOCK = KERNELS_KEY_BLOCK,
     BLOCK_VECS = QUANT_BLOCK / LANES, // of a block's numbers
     SCALE_BYTES = 2,
 };
@@ -427,6 +428,36 @@ static void swiglu(float *gate, const float *up, int count) {
     }
 }
 
+VEC_INLINE vec gelu(vec x, vec up) {
+    // x / 2 * (1 + tanh(y)) = x / (1 + e^-2y)
+    const float twice_root = 1.5957691216057308f; // 2 sqrt(2 / pi)
+    vec y = x * vec_all(twice_root) * vec_fma(x * x, vec_all(0.044715f), vec_all(1));
+    return x / (vec_all(1) + vec_exp(-y)) * up;
+}
+
+static void geglu(float *gate, const float *up, int count) {
+    int i = 0;
+    for (; i + LANES <= count; i += LANES)
+        vec_store(gate + i, gelu(vec_load(gate + i), vec_load(up + i)));
+    if (i < count) {
+        vec rest = gelu(vec_load_part(gate + i, count - i), vec_load_part(up + i, count - i));
+        vec_store_part(gate + i, rest, count - i);
+    }
+}
+
+VEC_INLINE vec capped(vec x, float cap) {
+    vec e = vec_exp(x * vec_all(2 / cap));
+    return vec_all(cap) * (vec_all(1) - vec_all(2) / (vec_all(1) + e));
+}
+
+static void soft_cap(float *values, int count, float cap) {
+    int i = 0;
+    for (; i + LANES <= count; i += LANES)
+        vec_store(values + i, capped(vec_load(values + i), cap));
+    if (i < count)
+        vec_store_part(values + i, capped(vec_load_part(values + i, count - i), cap), count - i);
+}
+
 // --- Attention ---
 
 static float largest(const float *values, int count) {
@@ -470,6 +501,7 @@ struct mix {
     const float *shares; // [keys]
     const float *values; // [keys][head_dim]
     int keys, head_dim;
+    bool add; // to what is in out
 };
 
 // `vecs` vectors of columns from `column` on, the keys in two chains.
@@ -491,7 +523,9 @@ VEC_INLINE void mix_columns(const struct mix *mix, int column, int vecs) {
     for (int v = 0; v < vecs; v++) {
         if (k < mix->keys)
             even[v] = vec_fma(vec_all(mix->shares[k]), vec_load(line + v * LANES), even[v]);
-        vec_store(mix->out + column + v * LANES, even[v] + odd[v]);
+        float *out = mix->out + column + v * LANES;
+        vec sum = even[v] + odd[v];
+        vec_store(out, mix->add ? vec_load(out) + sum : sum);
     }
 }
 
@@ -502,42 +536,81 @@ static void mix_values(const struct mix *mix) {
     for (; c + LANES <= mix->head_dim; c += LANES)
         mix_columns(mix, c, 1);
     for (; c < mix->head_dim; c++) {
-        float sum = 0;
+        float sum = mix->add ? mix->out[c] : 0;
         for (int k = 0; k < mix->keys; k++)
             sum += mix->shares[k] * mix->values[(size_t)k * (size_t)mix->head_dim + (size_t)c];
         mix->out[c] = sum;
     }
 }
 
-static float score_scale(int head_dim) {
-    return 1.0f / sqrtf((float)head_dim);
+// Scores that are capped are scaled before, others in the exponent.
+static float rest_scale(const struct attention *job) {
+    return job->cap > 0 ? 1 : job->scale;
+}
+
+static void cap_scores(const struct attention *job, float *scores, int count) {
+    if (job->cap <= 0)
+        return;
+    for (int i = 0; i < count; i++)
+        scores[i] *= job->scale;
+    soft_cap(scores, count, job->cap);
+}
+
+static int first_key(const struct attention *job, int position) {
+    return position < job->window ? 0 : position - job->window + 1;
+}
+
+// Keys from `key` on, at most `keys` of them, that lie in rows one after the other.
+static int unbroken(const struct attention *job, int key, int keys) {
+    int left = job->rows - key % job->rows;
+    return keys < left ? keys : left;
+}
+
+static const float *row_of(const struct attention *job, const float *rows, int key) {
+    return rows + (size_t)(key % job->rows) * (size_t)job->head_dim;
+}
+
+// Scores of one head's query with the keys from `from` on: [keys].
+static void score_keys(float *scores, const struct attention *job, int head, int from, int keys) {
+    for (int k = 0; k < keys;) {
+        int part = unbroken(job, from + k, keys - k);
+        struct tensor key_rows = {
+            .type = GGUF_TENSOR_F32,
+            .rows = part,
+            .cols = job->head_dim,
+            .data = row_of(job, job->keys, from + k),
+        };
+        matvec(&(struct matmul){.out = scores + k,
+                                .in = job->queries + (size_t)head * (size_t)job->head_dim,
+                                .weights = &key_rows,
+                                .tokens = 1,
+                                .row_to = part},
+               GGUF_TENSOR_F32);
+        k += part;
+    }
+    cap_scores(job, scores, keys);
 }
 
 // One token: the scores of all keys at once, then their shares, then the mix.
 static void attend_one(const struct attention *job) {
-    int keys = job->first_position + 1;
-    float scale = score_scale(job->head_dim);
-    struct tensor key_rows = {
-        .type = GGUF_TENSOR_F32,
-        .rows = keys,
-        .cols = job->head_dim,
-        .data = job->keys,
-    };
+    int from = first_key(job, job->first_position);
+    int keys = job->first_position + 1 - from;
+    float scale = rest_scale(job);
     for (int h = 0; h < job->heads; h++) {
         float *scores = job->scratch;
-        matvec(&(struct matmul){.out = scores,
-                                .in = job->queries + (size_t)h * (size_t)job->head_dim,
-                                .weights = &key_rows,
-                                .tokens = 1,
-                                .row_to = keys},
-               GGUF_TENSOR_F32);
+        score_keys(scores, job, h, from, keys);
         float sum = exponentials(scores, keys, scale, scale * largest(scores, keys));
         float *out = job->out + (size_t)h * (size_t)job->head_dim;
-        mix_values(&(struct mix){.out = out,
-                                 .shares = scores,
-                                 .values = job->values,
-                                 .keys = keys,
-                                 .head_dim = job->head_dim});
+        for (int k = 0; k < keys;) {
+            int part = unbroken(job, from + k, keys - k);
+            mix_values(&(struct mix){.out = out,
+                                     .shares = scores + k,
+                                     .values = row_of(job, job->values, from + k),
+                                     .keys = part,
+                                     .head_dim = job->head_dim,
+                                     .add = k > 0});
+            k += part;
+        }
         for (int c = 0; c < job->head_dim; c++)
             out[c] /= sum;
     }
@@ -576,13 +649,13 @@ static struct attend_scratch cut_scratch(const struct attention *job) {
 }
 
 // The keys of a block turned into panels, its values cut into panels.
-static void load_block(const struct attend_scratch *s, const struct attention *job, int first_key,
+static void load_block(const struct attend_scratch *s, const struct attention *job, int first,
                        int keys) {
     size_t head_dim = (size_t)job->head_dim;
     for (int k = 0; k < keys; k += TILE_ROWS) {
         struct panel_source source = {
             .type = GGUF_TENSOR_F32,
-            .rows = (const void *)(job->keys + (size_t)(first_key + k) * head_dim),
+            .rows = (const void *)row_of(job, job->keys, first + k),
             .row_bytes = head_dim * sizeof(float),
             .row_count = keys - k < TILE_ROWS ? keys - k : TILE_ROWS,
         };
@@ -594,7 +667,7 @@ static void load_block(const struct attend_scratch *s, const struct attention *j
         for (int k = 0; k < keys; k++) {
             float *to = s->value_panels + (size_t)(p * KEY_BLOCK + k) * TILE_ROWS;
             memset(to, 0, TILE_ROWS * sizeof(float));
-            memcpy(to, job->values + (size_t)(first_key + k) * head_dim + (size_t)(p * TILE_ROWS),
+            memcpy(to, row_of(job, job->values, first + k) + p * TILE_ROWS,
                    columns * sizeof(float));
         }
     }
@@ -608,25 +681,34 @@ struct standing {
 };
 
 // Turns the scores into shares and brings what was mixed before to the same
-// measure. Of the block's `keys` the token sees the first `visible`, at least one.
-static void take_block(const struct standing *s, int visible, int keys, int head_dim) {
-    float scale = score_scale(head_dim);
-    float seen = scale * largest(s->scores, visible);
+// measure. Of the block's `keys` the token sees those from `from` to before `to`.
+static void take_block(const struct standing *s, const struct attention *job, int from, int to,
+                       int keys) {
+    float scale = rest_scale(job);
+    int count = to - from;
+    cap_scores(job, s->scores + from, count);
+    float seen = count > 0 ? scale * largest(s->scores + from, count) : -INFINITY;
     float now = seen > *s->most ? seen : *s->most;
     float shrink = *s->sum > 0 ? expf(*s->most - now) : 0;
-    *s->sum = *s->sum * shrink + exponentials(s->scores, visible, scale, now);
+    if (count > 0)
+        *s->sum = *s->sum * shrink + exponentials(s->scores + from, count, scale, now);
+    else
+        shrink = 1;
     *s->most = now;
-    for (int k = visible; k < keys; k++)
+    for (int k = 0; k < from; k++)
         s->scores[k] = 0;
-    for (int c = 0; c < head_dim; c++)
+    for (int k = to; k < keys; k++)
+        s->scores[k] = 0;
+    for (int c = 0; c < job->head_dim; c++)
         s->out[c] *= shrink;
 }
 
-// One head, one block of keys, for the tokens that see any of it.
+// One head, one block of keys, for the tokens behind its first key. Those that see none of it,
+// since their window is past it, take part with shares of 0.
 static void attend_block(const struct attend_scratch *s, const struct attention *job, int head,
-                         int first_key, int keys) {
+                         int first, int keys) {
     size_t place = (size_t)head * (size_t)job->head_dim;
-    int blind = first_key - job->first_position; // tokens before the block's first key
+    int blind = first - job->first_position; // tokens before the block's first key
     int from = blind > 0 ? blind : 0;
     struct tile tile = {
         .out = s->scores,
@@ -643,7 +725,9 @@ static void attend_block(const struct attend_scratch *s, const struct attention 
     }
     float *out = job->out + (size_t)from * job->out_stride + place;
     for (int t = from; t < job->tokens; t++) {
-        int sees = job->first_position + t + 1 - first_key;
+        int position = job->first_position + t;
+        int sees_from = first_key(job, position) - first;
+        int sees_to = position + 1 - first;
         int at = head * KERNELS_ATTEND_TOKENS + t;
         struct standing standing = {
             .scores = s->scores + (size_t)(t - from) * KEY_BLOCK,
@@ -651,7 +735,8 @@ static void attend_block(const struct attend_scratch *s, const struct attention 
             .most = &s->most[at],
             .sum = &s->sum[at],
         };
-        take_block(&standing, sees < keys ? sees : keys, keys, job->head_dim);
+        take_block(&standing, job, clamp_int(sees_from, 0, keys), clamp_int(sees_to, 0, keys),
+                   keys);
     }
     for (int p = 0; p < panels_of(job->head_dim); p++) {
         int left = job->head_dim - p * TILE_ROWS;
@@ -679,7 +764,8 @@ static void attend_many(const struct attention *job) {
         s.sum[i] = 0;
     }
     int positions = job->first_position + job->tokens;
-    for (int k = 0; k < positions; k += KEY_BLOCK) {
+    int first = first_key(job, job->first_position) / KEY_BLOCK * KEY_BLOCK;
+    for (int k = first; k < positions; k += KEY_BLOCK) {
         int keys = positions - k < KEY_BLOCK ? positions - k : KEY_BLOCK;
         load_block(&s, job, k, keys);
         for (int h = 0; h < job->heads; h++)
@@ -854,6 +940,8 @@ const struct kernels KERNELS_NAME = {
     .rms_norm = rms_norm,
     .matmul = matmul,
     .swiglu = swiglu,
+    .geglu = geglu,
+    .soft_cap = soft_cap,
     .attend = attend,
     .attend_floats = attend_floats,
     .random_row = random_row,

@@ -70,24 +70,49 @@ static const float *normalise(struct backend_state *s, int member, struct block 
     return s->normed;
 }
 
-static float *cache_row(const struct backend_state *s, float *cache, int layer, int kv_head,
-                        int position) {
-    const struct model_shape *shape = &s->model->shape;
-    size_t head = (size_t)layer * (size_t)shape->kv_heads + (size_t)kv_head;
-    return cache + (head * (size_t)s->context + (size_t)position) * (size_t)shape->head_dim;
+int state_rows(const struct backend_state *s, int layer) {
+    return s->model->layers[layer].has_window ? s->window_rows : s->context;
 }
 
-// Turns neighbouring pairs by their position's angles (Su et al. 2021, in the
-// pairing of Llama files). row_from and row_to are even.
-static void turn(const struct backend_state *s, float *token, struct span rows, int position) {
+static float *cache_row(const struct backend_state *s, float *cache, int layer, int kv_head,
+                        int position) {
+    size_t rows = (size_t)state_rows(s, layer);
+    size_t row = (size_t)kv_head * rows + (size_t)position % rows;
+    return cache + s->cache_at[layer] + row * (size_t)s->model->shape.head_dim;
+}
+
+static const float *angles_at(const struct backend_state *s, int layer, int position) {
+    bool has_window = s->model->layers[layer].has_window;
+    const float *angles = has_window && s->rope_window ? s->rope_window : s->rope;
+    return angles + (size_t)position * (size_t)s->rotary;
+}
+
+// Turns neighbouring pairs by their position's angles (Su et al. 2021). row_from and row_to
+// are even.
+static void turn(const struct backend_state *s, float *token, struct span rows, int layer,
+                 int position) {
     int head_dim = s->model->shape.head_dim;
-    const float *angles = s->rope + (size_t)position * (size_t)head_dim;
+    const float *angles = angles_at(s, layer, position);
     for (int r = rows.from; r < rows.to; r += 2) {
-        float cosine = angles[r % head_dim];
-        float sine = angles[r % head_dim + 1];
+        int place = r % head_dim;
+        if (place >= s->rotary)
+            continue;
+        float cosine = angles[place], sine = angles[place + 1];
         float first = token[r], second = token[r + 1];
         token[r] = first * cosine - second * sine;
         token[r + 1] = first * sine + second * cosine;
+    }
+}
+
+// The same for one head whose pairs lie half of what is turned apart.
+static void turn_halves(const struct backend_state *s, float *head, int layer, int position) {
+    const float *angles = angles_at(s, layer, position);
+    int half = s->rotary / 2;
+    for (int i = 0; i < half; i++) {
+        float cosine = angles[2 * i], sine = angles[2 * i + 1];
+        float first = head[i], second = head[half + i];
+        head[i] = first * cosine - second * sine;
+        head[half + i] = first * sine + second * cosine;
     }
 }
 
@@ -109,6 +134,58 @@ static struct span within(struct span span, int from, int to) {
                          span.to < to ? span.to - from : to - from};
 }
 
+static void add_biases(const struct backend_state *s, float *token, struct span mine,
+                       const struct model_layer *weights) {
+    const struct {
+        const struct tensor *bias;
+        int from, to;
+    } parts[] = {
+        {&weights->q_bias, 0, s->q_rows},
+        {&weights->k_bias, s->q_rows, s->q_rows + s->kv_rows},
+        {&weights->v_bias, s->q_rows + s->kv_rows, s->q_rows + 2 * s->kv_rows},
+    };
+    for (int i = 0; i < 3; i++) {
+        const float *bias = parts[i].bias->data;
+        struct span rows = within(mine, parts[i].from, parts[i].to);
+        for (int r = rows.from; bias && r < rows.to; r++)
+            token[parts[i].from + r] += bias[r];
+    }
+}
+
+// Norms and turns of heads one by one: where a norm or a pair spans a head, whoever multiplied
+// its rows does not have all of it. Its heads are queries, then keys, then values.
+static void finish_heads(struct backend_state *s, int member, int layer, struct block block) {
+    const struct model_shape *shape = &s->model->shape;
+    const struct model_layer *weights = &s->model->layers[layer];
+    int heads = shape->heads + 2 * shape->kv_heads;
+    int row_count = s->q_rows + 2 * s->kv_rows;
+    struct span mine = state_share(s, member, block.tokens * heads, 1);
+    for (int i = mine.from; i < mine.to; i++) {
+        int head = i % heads, position = s->pass->first_position + block.first + i / heads;
+        float *at = s->qkv + (size_t)(i / heads) * (size_t)row_count +
+                    (size_t)head * (size_t)shape->head_dim;
+        bool is_query = head < shape->heads;
+        bool is_value = head >= shape->heads + shape->kv_heads;
+        const struct tensor *norm = is_query ? &weights->q_norm : &weights->k_norm;
+        if (!is_value && norm->data)
+            s->kernels->rms_norm(at, at, norm->data, shape->head_dim, shape->norm_epsilon);
+        if (!is_value && s->model->math.pairs == MODEL_PAIRS_HALVES)
+            turn_halves(s, at, layer, position);
+        else if (!is_value)
+            turn(s, at, (struct span){0, shape->head_dim}, layer, position);
+        if (is_query)
+            continue;
+        int kv_head = is_value ? head - shape->heads - shape->kv_heads : head - shape->heads;
+        memcpy(cache_row(s, is_value ? s->values : s->keys, layer, kv_head, position), at,
+               (size_t)shape->head_dim * sizeof(float));
+    }
+}
+
+static bool needs_whole_heads(const struct backend_state *s, const struct model_layer *weights) {
+    return s->model->math.pairs == MODEL_PAIRS_HALVES || weights->q_norm.data ||
+           weights->k_norm.data;
+}
+
 // Queries, keys and values of the block; keys and values go into the cache.
 static void make_qkv(struct backend_state *s, int member, int layer, struct block block) {
     const struct model_layer *weights = &s->model->layers[layer];
@@ -124,13 +201,22 @@ static void make_qkv(struct backend_state *s, int member, int layer, struct bloc
                             .panel = s->own[member].panel},
             (const struct tensor *const[]){&weights->q, &weights->k, &weights->v}, 3, mine);
 
+    bool whole_heads = needs_whole_heads(s, weights);
     int turned = s->q_rows + s->kv_rows; // values are not turned
     for (int t = 0; t < block.tokens; t++) {
         int position = s->pass->first_position + block.first + t;
         float *token = s->qkv + (size_t)t * (size_t)rows;
-        turn(s, token, (struct span){mine.from, mine.to < turned ? mine.to : turned}, position);
+        add_biases(s, token, mine, weights);
+        if (whole_heads)
+            continue;
+        turn(s, token, (struct span){mine.from, mine.to < turned ? mine.to : turned}, layer,
+             position);
         keep(s, s->keys, layer, position, token + s->q_rows, within(mine, s->q_rows, turned));
         keep(s, s->values, layer, position, token + turned, within(mine, turned, rows));
+    }
+    if (whole_heads) {
+        threads_barrier(s->threads);
+        finish_heads(s, member, layer, block);
     }
 }
 
@@ -143,6 +229,7 @@ static void mix(struct backend_state *s, int member, int layer, struct block blo
     int parts = shape->heads / heads_each;
     int tiles = (block.tokens + KERNELS_ATTEND_TOKENS - 1) / KERNELS_ATTEND_TOKENS;
     size_t qkv_stride = (size_t)(s->q_rows + 2 * s->kv_rows);
+    bool has_window = s->model->layers[layer].has_window;
     for (int task = member; task < parts * tiles; task += s->members) {
         int head = task % parts * heads_each;
         int token = task / parts * KERNELS_ATTEND_TOKENS;
@@ -155,22 +242,43 @@ static void mix(struct backend_state *s, int member, int layer, struct block blo
             .query_stride = qkv_stride,
             .keys = cache_row(s, s->keys, layer, head / group, 0),
             .values = cache_row(s, s->values, layer, head / group, 0),
+            .rows = state_rows(s, layer),
             .tokens = left < KERNELS_ATTEND_TOKENS ? left : KERNELS_ATTEND_TOKENS,
             .first_position = s->pass->first_position + block.first + token,
+            .window = has_window ? s->model->math.window : s->context + 1,
             .heads = heads_each,
             .head_dim = shape->head_dim,
+            .scale = s->scale,
+            .cap = s->model->math.score_cap,
             .scratch = s->own[member].attend,
         });
     }
 }
 
-// Adds weights * in to the block's part of the stream.
+// Adds what lies in s->added, normalised, to the block's part of the stream.
+static void add_normalised(struct backend_state *s, int member, struct block block,
+                           const struct tensor *norm) {
+    const struct model_shape *shape = &s->model->shape;
+    size_t dim = (size_t)shape->dim;
+    threads_barrier(s->threads);
+    struct span mine = state_share(s, member, block.tokens, 1);
+    for (int t = mine.from; t < mine.to; t++) {
+        float *added = s->added + (size_t)t * dim;
+        float *stream = s->stream + (size_t)(block.first + t) * dim;
+        s->kernels->rms_norm(added, added, norm->data, shape->dim, shape->norm_epsilon);
+        for (size_t c = 0; c < dim; c++)
+            stream[c] += added[c];
+    }
+}
+
+// Adds weights * in to the block's part of the stream, normalised before where `norm` has data.
 static void add_to_stream(struct backend_state *s, int member, struct block block,
-                          const struct tensor *weights, const float *in) {
+                          const struct tensor *weights, const struct tensor *norm,
+                          const float *in) {
     int dim = s->model->shape.dim;
     struct span mine = share_rows(s, member, dim, block.tokens);
     s->kernels->matmul(&(struct matmul){
-        .out = s->stream + (size_t)block.first * (size_t)dim,
+        .out = norm->data ? s->added : s->stream + (size_t)block.first * (size_t)dim,
         .out_stride = (size_t)dim,
         .in = in,
         .in_stride = (size_t)weights->cols,
@@ -178,12 +286,14 @@ static void add_to_stream(struct backend_state *s, int member, struct block bloc
         .tokens = block.tokens,
         .row_from = mine.from,
         .row_to = mine.to,
-        .add = true,
+        .add = !norm->data,
         .panel = s->own[member].panel,
     });
+    if (norm->data)
+        add_normalised(s, member, block, norm);
 }
 
-// The feed-forward network's inner values: swish(gate) * up.
+// The feed-forward network's inner values: swish(gate) * up, or gelu(gate) * up.
 static void make_inner(struct backend_state *s, int member, int layer, struct block block) {
     const struct model_layer *weights = &s->model->layers[layer];
     int ff_dim = s->model->shape.ff_dim;
@@ -199,6 +309,7 @@ static void make_inner(struct backend_state *s, int member, int layer, struct bl
         .row_to = mine.to,
         .panel = s->own[member].panel,
     };
+    bool is_gelu = s->model->math.gate == MODEL_GATE_GELU;
     if (mine.from >= mine.to)
         return;
     s->kernels->matmul(&job);
@@ -207,7 +318,8 @@ static void make_inner(struct backend_state *s, int member, int layer, struct bl
     s->kernels->matmul(&job);
     for (int t = 0; t < block.tokens; t++) {
         size_t at = (size_t)t * (size_t)ff_dim + (size_t)mine.from;
-        s->kernels->swiglu(s->gate + at, s->up + at, mine.to - mine.from);
+        (is_gelu ? s->kernels->geglu : s->kernels->swiglu)(s->gate + at, s->up + at,
+                                                           mine.to - mine.from);
     }
 }
 
@@ -217,11 +329,11 @@ static void do_layer(struct backend_state *s, int member, int layer, struct bloc
     threads_barrier(s->threads);
     mix(s, member, layer, block);
     threads_barrier(s->threads);
-    add_to_stream(s, member, block, &weights->attn_out, s->mixed);
+    add_to_stream(s, member, block, &weights->attn_out, &weights->attn_post_norm, s->mixed);
     threads_barrier(s->threads);
     make_inner(s, member, layer, block);
     threads_barrier(s->threads);
-    add_to_stream(s, member, block, &weights->down, s->gate);
+    add_to_stream(s, member, block, &weights->down, &weights->ffn_post_norm, s->gate);
     threads_barrier(s->threads);
 }
 
@@ -230,8 +342,13 @@ static void do_layer(struct backend_state *s, int member, int layer, struct bloc
 static void embed(struct backend_state *s, int member) {
     size_t dim = (size_t)s->model->shape.dim;
     struct span mine = state_share(s, member, s->pass->count, 1);
-    for (int t = mine.from; t < mine.to; t++)
-        s->kernels->widen(s->stream + (size_t)t * dim, &s->model->token_embd, s->pass->tokens[t]);
+    float scale = s->model->math.embedding_scale;
+    for (int t = mine.from; t < mine.to; t++) {
+        float *stream = s->stream + (size_t)t * dim;
+        s->kernels->widen(stream, &s->model->token_embd, s->pass->tokens[t]);
+        for (size_t c = 0; scale != 0 && c < dim; c++)
+            stream[c] *= scale;
+    }
     threads_barrier(s->threads);
 }
 
@@ -263,6 +380,9 @@ static void make_logits(struct backend_state *s, int member) {
         .row_from = mine.from,
         .row_to = mine.to,
     });
+    float cap = s->model->math.logit_cap;
+    if (cap > 0 && mine.from < mine.to)
+        s->kernels->soft_cap(logits_of(s) + mine.from, mine.to - mine.from, cap);
     if (s->pass->greedy_id)
         s->own[member].best = find_best(logits_of(s), mine);
 }
@@ -314,13 +434,28 @@ static void forward(void *context, int member) {
         make_logits(s, member);
 }
 
+// Going back is possible as long as what the first token sees was not written over.
+static bool check_window(const struct backend_state *s, const struct backend_pass *pass,
+                         struct why *why) {
+    int window = s->model->math.window, first = pass->first_position;
+    int oldest = s->written - s->window_rows;
+    if (window == 0 || first == 0 || oldest <= 0 || first - window + 1 >= oldest)
+        return true;
+    return why_set(why,
+                   "a pass cannot start at position %d again: layers with a window keep only the "
+                   "last %d tokens",
+                   first, s->window_rows);
+}
+
 bool state_pass(struct backend_state *s, const struct backend_pass *pass, struct why *why) {
     struct backend_limits limits = {s->model->shape.vocab, s->context, s->cached};
-    if (!backend_check_pass(pass, &limits, why))
+    if (!backend_check_pass(pass, &limits, why) || !check_window(s, pass, why))
         return false;
     s->pass = pass;
     s->stopped = false;
     s->cached = pass->first_position; // later tokens are being overwritten
+    int end = pass->first_position + pass->count;
+    s->written = pass->first_position > 0 && s->written > end ? s->written : end;
     threads_run(s->threads, forward, s);
     if (!s->stopped && pass->greedy_id)
         *pass->greedy_id = greedy_id(s);

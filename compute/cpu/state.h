@@ -35,11 +35,19 @@ struct backend_state {
     int q_rows;   // heads * head_dim
     int kv_rows;  // kv_heads * head_dim
     void *memory; // holds all arrays below
-    float *rope;  // [context][head_dim / 2][2]: cosine and sine of each pair's turn
-    // The cache: [layers][kv_heads][context][head_dim], of which every layer
-    // holds `cached` tokens.
+    // Cosine and sine of each pair's turn: [context][rotary / 2][2]; of layers with a window,
+    // which may turn otherwise, or NULL.
+    float *rope, *rope_window;
+    int rotary;  // numbers of a head that are turned
+    float scale; // of a query times a key
+    // The cache, layer after layer: [kv_heads][rows][head_dim], the token at position p in row
+    // p % rows. A layer without a window has rows for the whole context, of which `cached` are
+    // filled; one with a window has window_rows, since older tokens are not seen any more.
     float *keys, *values;
+    size_t cache_at[RUN_MAX_LAYERS + 1]; // floats of keys (or values) of all layers before one
+    int window_rows;                     // a multiple of KERNELS_KEY_BLOCK, or the context
     int cached;
+    int written; // tokens were written up to here since the cache was empty: older ones are lost
     enum backend_marks marks;
     // Of a pass.
     const struct backend_pass *pass;
@@ -47,6 +55,7 @@ struct backend_state {
     float *stream; // [tokens of the pass][dim]: what the layers add to
     float *normed; // [BLOCK_TOKENS][dim]
     float *qkv;    // [BLOCK_TOKENS][q_rows + 2 * kv_rows]
+    float *added;  // [BLOCK_TOKENS][dim]: what is normalised before it is added, or NULL
     float *mixed;  // [BLOCK_TOKENS][q_rows]
     float *gate;   // [BLOCK_TOKENS][ff_dim]
     float *up;     // [BLOCK_TOKENS][ff_dim]
@@ -59,6 +68,8 @@ struct span {
 
 // Member's share of 0 .. count, cut only at multiples of `unit`.
 struct span state_share(const struct backend_state *s, int member, int count, int unit);
+
+int state_rows(const struct backend_state *s, int layer); // of its cache
 
 // See backend.h, pass.
 bool state_pass(struct backend_state *s, const struct backend_pass *pass, struct why *why);

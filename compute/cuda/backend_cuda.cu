@@ -174,18 +174,26 @@ static bool fill_angles(struct backend_state *s, struct why *why) {
     const int pairs = model->shape.head_dim / 2;
     const size_t bytes = (size_t)s->context * (size_t)pairs * 2 * sizeof(float);
     float *angles = static_cast<float *>(malloc(bytes));
-    if (!angles)
+    double *speeds = static_cast<double *>(malloc((size_t)pairs * sizeof(double)));
+    if (!angles || !speeds) {
+        free(angles);
+        free(speeds);
         return why_set(why, "no memory for the angles of %d positions", s->context);
+    }
+    struct rope rope = {};
+    rope.rotary = model->shape.head_dim;
+    rope.base = (double)model->shape.rope_base;
+    rope.scaling = &model->rope;
+    rope.factors = model->rope_factors;
+    const double growth = rope_speeds(speeds, &rope, s->context);
     for (int i = 0; i < pairs; i++) {
-        double speed = pow((double)model->shape.rope_base, -(double)i / pairs);
-        if (model->rope_factors)
-            speed /= (double)model->rope_factors[i];
         for (int p = 0; p < s->context; p++) {
             float *at = angles + ((size_t)p * (size_t)pairs + (size_t)i) * 2;
-            at[0] = (float)cos(p * speed);
-            at[1] = (float)sin(p * speed);
+            at[0] = (float)(growth * cos(p * speeds[i]));
+            at[1] = (float)(growth * sin(p * speeds[i]));
         }
     }
+    free(speeds);
     bool ok =
         device_check(cudaMemcpyAsync(s->a.angles, angles, bytes, cudaMemcpyHostToDevice, s->stream),
                      "take angles", why) &&

@@ -55,6 +55,9 @@ static void describe_model(struct engine *engine) {
     info->heads = model->shape.heads;
     info->kv_heads = model->shape.kv_heads;
     info->head_dim = model->shape.head_dim;
+    info->window = model->math.window;
+    for (int i = 0; i < model->shape.layers; i++)
+        info->window_layers += model->layers[i].has_window;
     info->weight_bytes = model_step_weight_bytes(model);
     engine->backend->fill_info(engine->state, info);
 }

@@ -46,6 +46,8 @@ const struct runfile_field runfile_fields[RUNFILE_FIELDS] = {
     FIELD(INT, prompt_tokens),
     FIELD(INT, answer_limit),
     FIELD(RARE, recomputes),
+    FIELD(RARE_INT, window_layers),
+    FIELD(RARE_INT, window),
 #undef FIELD
 #define FIELD(kind, key, name)                                                                     \
     {                                                                                              \
@@ -123,7 +125,7 @@ static void print_pass_event(struct jsonout *out, const struct run *run, int ind
     jsonout_int(out, "first_column", pass->first_column);
     jsonout_int(out, "columns", pass->column_count);
     if (entry_bytes > 0) {
-        jsonout_int(out, "kv_read_bytes", entry_bytes * pass->first_column);
+        jsonout_int(out, "kv_read_bytes", run_cache_bytes(run, pass->first_column));
         jsonout_int(out, "kv_written_bytes", entry_bytes * pass->column_count);
     }
     if (run->info.weight_bytes > 0 && pass->phase == RUN_DECODE)

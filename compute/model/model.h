@@ -1,5 +1,5 @@
-// A Llama-architecture transformer as data: hyper-parameters, views of its
-// weights, byte counts. No arithmetic here; backends read these views.
+// A transformer as data: hyper-parameters, what its architecture does differently from
+// Llama's, views of its weights, byte counts. No arithmetic here; backends read these views.
 //
 // Shapes. A matrix with dims {in, out} in a GGUF file is `rows` = out rows of
 // `cols` = in values, row after row; y = W x.
@@ -10,6 +10,7 @@
 
 #include "compute/model/gguf.h"
 #include "compute/model/quant.h"
+#include "compute/model/rope.h"
 #include "compute/run/run.h"
 
 enum {
@@ -25,6 +26,29 @@ struct model_shape {
     bool tied_output;
 };
 
+enum model_pairs {
+    MODEL_PAIRS_NEIGHBOURS, // RoPE turns numbers 2i and 2i + 1 of a head together
+    MODEL_PAIRS_HALVES,     // i and i + rotary / 2
+};
+
+enum model_gate {
+    MODEL_GATE_SWISH, // x / (1 + e^-x)
+    MODEL_GATE_GELU,  // x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))
+};
+
+// Where the arithmetic of an architecture differs from Llama's, of which all is zero. Norms,
+// biases and windows of a layer are in model_layer.
+struct model_math {
+    enum model_pairs pairs;
+    enum model_gate gate;
+    int rotary;            // numbers of a head that RoPE turns, even; 0 = all
+    int window;            // tokens that a layer with a window sees, its own among them
+    float embedding_scale; // of token embeddings; 0 = 1
+    float score_scale;     // of a query times a key; 0 = 1 / sqrt(head_dim)
+    float score_cap;       // scaled scores become cap * tanh(score / cap); 0 = they stay
+    float logit_cap;       // the same for logits
+};
+
 struct tensor {
     enum gguf_tensor_type type;
     int64_t rows, cols;
@@ -32,6 +56,7 @@ struct tensor {
     size_t bytes;
 };
 
+// A tensor whose data is NULL and rows are 0 is one that the architecture does not have.
 struct model_layer {
     struct tensor attn_norm; // {1, dim} F32
     struct tensor q;         // {heads * head_dim, dim}
@@ -40,16 +65,25 @@ struct model_layer {
     struct tensor ffn_norm;  // {1, dim} F32
     struct tensor gate, up;  // {ff_dim, dim}
     struct tensor down;      // {dim, ff_dim}
+    // F32 vectors that not every architecture has.
+    struct tensor q_bias, k_bias, v_bias; // {1, rows of q, k, v}: added to them
+    struct tensor q_norm, k_norm;         // {1, head_dim}: of every head, before RoPE
+    struct tensor attn_post_norm;         // {1, dim}: of what attention adds to the stream
+    struct tensor ffn_post_norm;          // {1, dim}: of what the feed-forward network adds
+    bool has_window;                      // sees model_math.window tokens, not all
 };
 
 struct model {
     struct model_shape shape;
-    char name[96];              // general.name, else the file's name; printable
-    char weights[16];           // "file"; the engine sets "bundled"
-    struct tensor token_embd;   // {vocab, dim}
-    struct tensor output_norm;  // {1, dim} F32
-    struct tensor output;       // {vocab, dim}; equals token_embd when tied
-    float *rope_factors;        // [head_dim / 2] per-frequency divisors, or NULL
+    char name[96];             // general.name, else the file's name; printable
+    char weights[16];          // "file"; the engine sets "bundled"
+    struct tensor token_embd;  // {vocab, dim}
+    struct tensor output_norm; // {1, dim} F32
+    struct tensor output;      // {vocab, dim}; equals token_embd when tied
+    struct model_math math;
+    struct rope_scaling rope;   // of layers without a window
+    float rope_window_base;     // of layers with a window, which are not scaled; 0 = rope_base
+    float *rope_factors;        // [rotary / 2] per-frequency divisors, or NULL
     struct model_layer *layers; // [shape.layers]
     struct gguf *file;          // owns the bytes; NULL when there is no file
     // A model made from a shape (shape.h) has random weights. Its matrices hold no data:

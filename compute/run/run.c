@@ -92,6 +92,8 @@ static bool check_info(const struct run_info *info, struct why *why) {
         {"head_dim", info->head_dim, 0, RUN_MAX_HEADS},
         {"kv_value_bytes", info->kv_value_bytes, 0, RUN_MAX_VALUE_BYTES},
         {"weight_bytes", info->weight_bytes, 0, INT64_MAX},
+        {"window", info->window, 0, INT32_MAX},
+        {"window_layers", info->window_layers, 0, info->window > 0 ? info->layers : 0},
         {"system_first", info->chat.system_first, 0, info->prompt_tokens},
         {"system_tokens", info->chat.system_tokens, 0,
          (int64_t)info->prompt_tokens - info->chat.system_first},
@@ -529,6 +531,13 @@ int run_answers_at(const struct run *run, int64_t t_ns) {
 int64_t run_cache_entry_bytes(const struct run *run) {
     const struct run_info *info = &run->info;
     return (int64_t)2 * info->layers * info->kv_heads * info->head_dim * info->kv_value_bytes;
+}
+
+int64_t run_cache_bytes(const struct run *run, int64_t tokens) {
+    const struct run_info *info = &run->info;
+    int64_t kept = info->window > 0 && tokens > info->window ? info->window : tokens;
+    int64_t cells = (info->layers - info->window_layers) * tokens + info->window_layers * kept;
+    return run_cache_entry_bytes(run) / info->layers * cells;
 }
 
 const char *run_token_text(const struct run *run, int token, size_t *bytes) {

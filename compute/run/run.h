@@ -99,6 +99,8 @@ struct run_info {
     int layers;                    // 1 .. RUN_MAX_LAYERS
     int heads, kv_heads, head_dim; // 0 .. 65,536, 0 = unknown
     int kv_value_bytes;            // bytes of one number in the KV cache, 0 .. 16
+    int window_layers;             // layers that see only the last `window` tokens
+    int window;                    // 0 = no layer has one
     int64_t weight_bytes;          // bytes of weights read by one decode step, 0 = unknown
     uint64_t seed;
     struct run_chat chat;
@@ -202,6 +204,9 @@ int64_t run_pass_end_ns(const struct run *run, int pass); // last seen mark of i
 int64_t run_answer_ns(const struct run *run, int answer); // when it came out
 int run_answers_at(const struct run *run, int64_t t_ns);
 int64_t run_cache_entry_bytes(const struct run *run); // 2 * layers * kv_heads * head_dim * bytes
+// Of the KV cache after `tokens` tokens, as far as it is still read: layers with a window keep
+// at most that many. 0: unknown.
+int64_t run_cache_bytes(const struct run *run, int64_t tokens);
 // Text of token `token` (prompt first, then answer) and its length; not
 // NUL-terminated. "" and 0 for a token that cannot be seen yet.
 const char *run_token_text(const struct run *run, int token, size_t *bytes);

@@ -145,7 +145,7 @@ void panel_put_anatomy(struct panel *out, const struct panel_seen *seen) {
         panel_append(block, seen, '\n', "bar.no_bytes", NULL);
         return;
     }
-    struct step_bytes step = {weights, entry * run->passes[pass].first_column,
+    struct step_bytes step = {weights, run_cache_bytes(run, run->passes[pass].first_column),
                               entry * run->passes[pass].column_count};
     put_bytes(out, seen, "bar.weights", TONE_READ, step.weights, &step);
     put_bytes(out, seen, "bar.cache", TONE_READ, step.cache, &step);

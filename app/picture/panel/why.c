@@ -44,7 +44,7 @@ static struct work work_of(const struct panel_seen *seen) {
         work.took_ns = seen->now.prefill_done ? run_prefill_ns(run) : -1;
     } else {
         const struct run_pass *step = &run->passes[pass];
-        work.cache_bytes = run_cache_entry_bytes(run) * step->first_column;
+        work.cache_bytes = run_cache_bytes(run, step->first_column);
         work.bytes += (double)work.cache_bytes;
         work.took_ns =
             pass < seen->now.passes_done ? run_pass_end_ns(run, pass) - step->start_ns : -1;

@@ -220,12 +220,12 @@ static void put_times(struct view *view, const struct run_moment *now,
 static void put_cache(struct view *view, const struct run_moment *now) {
     const struct run_info *info = &now->run->info;
     struct view_readout cache = readout("readout.cache", "readout.cache_is", TONE_READ);
-    int64_t cell_bytes = run_cache_entry_bytes(now->run) / info->layers;
-    int64_t cells = (int64_t)now->cache_entries * info->layers;
+    int64_t bytes = run_cache_bytes(now->run, now->cache_entries);
     int layers = 0;
     if (now->running >= 0 && !info->recomputes) {
         layers = clamp_int(view->pass.stage - 1, 0, info->layers);
-        cells += (int64_t)layers * view->pass.column_count;
+        int after = now->cache_entries + view->pass.column_count;
+        bytes += (run_cache_bytes(now->run, after) - bytes) / info->layers * layers;
     }
     if (now->running >= 0 && now->cache_entries == 0 && !info->recomputes)
         WORDS_SAY(cache.value, "readout.layers", "count", figure_count(layers, false).text,
@@ -233,8 +233,8 @@ static void put_cache(struct view *view, const struct run_moment *now) {
     else
         WORDS_SAY(cache.value, "readout.tokens", "count",
                   figure_count(now->cache_entries, false).text);
-    if (info->origin != RUN_LESSON && cell_bytes > 0)
-        snprintf(cache.note, sizeof cache.note, "%s", figure_bytes(cell_bytes * cells).text);
+    if (info->origin != RUN_LESSON && run_cache_entry_bytes(now->run) > 0)
+        snprintf(cache.note, sizeof cache.note, "%s", figure_bytes(bytes).text);
     view_add_readout(view, &cache);
 }
 

@@ -104,6 +104,26 @@ static void a_step_is_counted_halfway_through_the_answer(void **state) {
     model_close(model);
 }
 
+// 9 of the model's 12 layers with a window of 8 tokens: in prefill the 9th token loses one
+// pair and the 10th two; a step sees 8 tokens instead of 12.5.
+static void a_window_hides_tokens_from_its_layers(void **state) {
+    (void)state;
+    struct model *model;
+    struct roofline all, windowed;
+    assert_true(shape_model(&model, shape_at(0), GGUF_TENSOR_F16, 1, &why));
+    struct run *run = run_of(model, 10, 5);
+    roofline_of(&all, &model->shape, run, &h200, -1, -1);
+    run->info.window = 8;
+    run->info.window_layers = 9;
+    roofline_of(&windowed, &model->shape, run, &h200, -1, -1);
+    double width = 12 * 64, cell = 2.0 * 12 * 64 * 2;
+    assert_close(all.prefill.flop - windowed.prefill.flop, 4 * width * 9 * 3, 1e-9);
+    assert_close(all.decode.flop - windowed.decode.flop, 4 * width * 9 * 4.5, 1e-9);
+    assert_close(all.decode.bytes - windowed.decode.bytes, cell * 9 * 4.5, 1e-9);
+    run_destroy(run);
+    model_close(model);
+}
+
 // All stages of a pass end together: only its whole length matters here.
 static void finish_run(struct run *run, const int64_t *ends_ns, int passes) {
     int stages = run->info.layers + 2;
@@ -235,6 +255,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds_of_well_known_models_are_those_worked_out_by_hand),
         cmocka_unit_test(a_step_is_counted_halfway_through_the_answer),
+        cmocka_unit_test(a_window_hides_tokens_from_its_layers),
         cmocka_unit_test(a_pass_that_beats_a_bound_raises_the_rate),
         cmocka_unit_test(the_best_rates_ever_seen_are_kept_for_the_process),
         cmocka_unit_test(a_cause_is_named_only_where_it_explains_half_of_the_time),

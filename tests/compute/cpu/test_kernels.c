@@ -445,6 +445,51 @@ static void swiglu_equals_double_arithmetic(void **state) {
     }
 }
 
+static void geglu_equals_double_arithmetic(void **state) {
+    (void)state;
+    for (int i = 0; kernels_at(i); i++) {
+        for (int k = 0; k < LENGTHS; k++) {
+            int count = lengths[k];
+            float *up = random_floats((size_t)count), *in = random_floats((size_t)count);
+            float *gate = guarded((size_t)count + 1);
+            for (int c = 0; c < count; c++)
+                gate[c] = in[c] *= c % 3 == 0 ? 100.0f : c % 3 == 1 ? 3.0f : 0.1f;
+            kernels_at(i)->geglu(gate, up, count);
+            for (int c = 0; c < count; c++) {
+                double x = (double)in[c];
+                double y = sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x);
+                double wanted = x / 2 * (1 + tanh(y)) * (double)up[c];
+                // Where tanh is near -1 the exact product is a difference of nearly equal numbers.
+                assert_near(kernels_at(i)->isa, (double)gate[c], wanted,
+                            3e-6 * fabs(wanted) + 1e-7);
+            }
+            assert_true(gate[count] == guard);
+            free(up);
+            free(in);
+            free(gate);
+        }
+    }
+}
+
+static void a_soft_cap_equals_double_arithmetic(void **state) {
+    (void)state;
+    for (int i = 0; kernels_at(i); i++) {
+        for (int k = 0; k < LENGTHS; k++) {
+            int count = lengths[k];
+            float *in = random_floats((size_t)count), *out = guarded((size_t)count + 1);
+            for (int c = 0; c < count; c++)
+                out[c] = in[c] *= c % 2 == 0 ? 1000.0f : 10.0f;
+            kernels_at(i)->soft_cap(out, count, 30);
+            for (int c = 0; c < count; c++)
+                assert_near(kernels_at(i)->isa, (double)out[c], 30 * tanh((double)in[c] / 30),
+                            1e-5);
+            assert_true(out[count] == guard);
+            free(in);
+            free(out);
+        }
+    }
+}
+
 static void what_is_not_a_number_stays_so(void **state) {
     (void)state;
     for (int i = 0; kernels_at(i); i++) {
@@ -464,15 +509,47 @@ static void what_is_not_a_number_stays_so(void **state) {
 struct shape {
     int head_dim, heads, tokens, first_position;
     float score_size; // of queries
+    int window, rows; // 0 = all
+    float cap;
 };
 
 static const struct shape shapes[] = {
-    {8, 1, 1, 0, 1},      {8, 2, 1, 5, 1},       {32, 3, 1, 63, 1},    {48, 1, 1, 64, 1},
-    {64, 2, 1, 200, 1},   {80, 1, 1, 33, 1},     {128, 1, 1, 16, 1},   {1, 1, 1, 7, 1},
-    {3, 2, 1, 18, 1},     {8, 2, 2, 0, 1},       {8, 2, 24, 0, 1},     {32, 3, 18, 0, 1},
-    {32, 3, 24, 40, 1},   {48, 2, 5, 62, 1},     {64, 1, 24, 100, 1},  {80, 2, 7, 130, 1},
-    {128, 1, 13, 63, 1},  {1, 1, 3, 2, 1},       {3, 2, 9, 64, 1},     {16, 1, 24, 191, 1},
-    {32, 2, 1, 90, 1e3f}, {32, 2, 20, 90, 1e3f}, {8, 1, 24, 63, 1e4f},
+    {8, 1, 1, 0, 1, 0, 0, 0},
+    {8, 2, 1, 5, 1, 0, 0, 0},
+    {32, 3, 1, 63, 1, 0, 0, 0},
+    {48, 1, 1, 64, 1, 0, 0, 0},
+    {64, 2, 1, 200, 1, 0, 0, 0},
+    {80, 1, 1, 33, 1, 0, 0, 0},
+    {128, 1, 1, 16, 1, 0, 0, 0},
+    {1, 1, 1, 7, 1, 0, 0, 0},
+    {3, 2, 1, 18, 1, 0, 0, 0},
+    {8, 2, 2, 0, 1, 0, 0, 0},
+    {8, 2, 24, 0, 1, 0, 0, 0},
+    {32, 3, 18, 0, 1, 0, 0, 0},
+    {32, 3, 24, 40, 1, 0, 0, 0},
+    {48, 2, 5, 62, 1, 0, 0, 0},
+    {64, 1, 24, 100, 1, 0, 0, 0},
+    {80, 2, 7, 130, 1, 0, 0, 0},
+    {128, 1, 13, 63, 1, 0, 0, 0},
+    {1, 1, 3, 2, 1, 0, 0, 0},
+    {3, 2, 9, 64, 1, 0, 0, 0},
+    {16, 1, 24, 191, 1, 0, 0, 0},
+    {32, 2, 1, 90, 1e3f, 0, 0, 0},
+    {32, 2, 20, 90, 1e3f, 0, 0, 0},
+    {8, 1, 24, 63, 1e4f, 0, 0, 0},
+    // Windows, with all keys there or only the last ones; capped scores.
+    {8, 2, 1, 5, 1, 3, 0, 0},
+    {8, 2, 24, 0, 1, 1, 0, 0},
+    {32, 2, 24, 100, 1, 7, 0, 0},
+    {32, 1, 24, 180, 1, 100, 0, 0},
+    {16, 2, 1, 300, 1, 64, 128, 0},
+    {16, 2, 1, 127, 1, 100, 128, 0},
+    {16, 2, 24, 300, 1, 64, 128, 0},
+    {48, 1, 24, 500, 1, 104, 128, 0},
+    {8, 1, 17, 117, 1, 40, 64, 0},
+    {32, 2, 1, 90, 50, 0, 0, 5},
+    {32, 2, 24, 90, 50, 0, 0, 5},
+    {16, 2, 9, 300, 50, 64, 128, 20},
 };
 enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
 
@@ -481,22 +558,24 @@ static double score(const struct attention *job, int token, int head, int key) {
         job->queries + (size_t)token * job->query_stride + (size_t)head * (size_t)job->head_dim;
     double sum = 0;
     for (int c = 0; c < job->head_dim; c++)
-        sum += (double)query[c] * (double)job->keys[key * job->head_dim + c];
-    return sum / sqrt((double)job->head_dim);
+        sum += (double)query[c] * (double)job->keys[key % job->rows * job->head_dim + c];
+    sum *= (double)job->scale;
+    return job->cap > 0 ? (double)job->cap * tanh(sum / (double)job->cap) : sum;
 }
 
 static void mix_in_double(double *out, const struct attention *job, int token, int head) {
     int keys = job->first_position + token + 1;
+    int first = keys > job->window ? keys - job->window : 0;
     double most = -INFINITY, sum = 0;
-    for (int k = 0; k < keys; k++)
+    for (int k = first; k < keys; k++)
         most = fmax(most, score(job, token, head, k));
     for (int c = 0; c < job->head_dim; c++)
         out[c] = 0;
-    for (int k = 0; k < keys; k++) {
+    for (int k = first; k < keys; k++) {
         double share = exp(score(job, token, head, k) - most);
         sum += share;
         for (int c = 0; c < job->head_dim; c++)
-            out[c] += share * (double)job->values[k * job->head_dim + c];
+            out[c] += share * (double)job->values[k % job->rows * job->head_dim + c];
     }
     for (int c = 0; c < job->head_dim; c++)
         out[c] /= sum;
@@ -506,11 +585,12 @@ static void check_attention(const struct kernels *kernels, const struct shape *s
     size_t width = (size_t)shape->heads * (size_t)shape->head_dim;
     size_t stride = width + 5;
     size_t positions = (size_t)(shape->first_position + shape->tokens);
+    size_t rows = shape->rows > 0 ? (size_t)shape->rows : positions;
     float *queries = random_floats((size_t)shape->tokens * stride);
     for (size_t i = 0; i < (size_t)shape->tokens * stride; i++)
         queries[i] *= shape->score_size;
-    float *keys = random_floats(positions * (size_t)shape->head_dim);
-    float *values = random_floats(positions * (size_t)shape->head_dim);
+    float *keys = random_floats(rows * (size_t)shape->head_dim);
+    float *values = random_floats(rows * (size_t)shape->head_dim);
     float *out = guarded((size_t)shape->tokens * stride);
     struct attention job = {
         .out = out,
@@ -519,10 +599,14 @@ static void check_attention(const struct kernels *kernels, const struct shape *s
         .query_stride = stride,
         .keys = keys,
         .values = values,
+        .rows = (int)rows,
         .tokens = shape->tokens,
         .first_position = shape->first_position,
+        .window = shape->window > 0 ? shape->window : (int)positions + 1,
         .heads = shape->heads,
         .head_dim = shape->head_dim,
+        .scale = 1.0f / sqrtf((float)shape->head_dim),
+        .cap = shape->cap,
         .scratch = guarded(kernels->attend_floats(shape->heads, shape->head_dim, (int)positions)),
     };
     kernels->attend(&job);
@@ -569,6 +653,8 @@ int main(void) {
         cmocka_unit_test(instruction_sets_agree),
         cmocka_unit_test(norms_equal_double_arithmetic),
         cmocka_unit_test(swiglu_equals_double_arithmetic),
+        cmocka_unit_test(geglu_equals_double_arithmetic),
+        cmocka_unit_test(a_soft_cap_equals_double_arithmetic),
         cmocka_unit_test(what_is_not_a_number_stays_so),
         cmocka_unit_test(attention_equals_double_arithmetic),
     };

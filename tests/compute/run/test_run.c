@@ -52,6 +52,21 @@ static void an_engine_run_gives_the_definitions_of_the_field(void **state) {
     run_destroy(run);
 }
 
+static void a_window_bounds_what_its_layers_keep(void **state) {
+    (void)state;
+    struct run run = {.info = {.layers = 3,
+                               .kv_heads = 2,
+                               .head_dim = 8,
+                               .kv_value_bytes = 2,
+                               .window_layers = 2,
+                               .window = 10}};
+    int64_t cell = 2 * 2 * 8 * 2;
+    assert_int_equal(run_cache_bytes(&run, 10), cell * 3 * 10);
+    assert_int_equal(run_cache_bytes(&run, 25), cell * (25 + 2 * 10));
+    run.info.window = run.info.window_layers = 0;
+    assert_int_equal(run_cache_bytes(&run, 25), cell * 3 * 25);
+}
+
 static void what_cannot_be_seen_is_minus_one_and_empty_text(void **state) {
     (void)state;
     struct run *run = small_run_new(RUN_ENGINE, 1);
@@ -366,6 +381,7 @@ static void a_leading_sign_for_a_space_is_read_as_one_and_left_out_of_a_word(voi
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_engine_run_gives_the_definitions_of_the_field),
+        cmocka_unit_test(a_window_bounds_what_its_layers_keep),
         cmocka_unit_test(what_cannot_be_seen_is_minus_one_and_empty_text),
         cmocka_unit_test(an_answer_token_appears_with_its_output_mark),
         cmocka_unit_test(tpot_is_rounded_to_the_nearest_nanosecond),
