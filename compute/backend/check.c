@@ -68,6 +68,22 @@ bool backend_check_matrices(const struct model *model, backend_matrix_check *che
            check(&model->output, "output", model->is_made, why);
 }
 
+bool backend_check_plain(const struct model *model, struct why *why) {
+    const struct model_math *math = &model->math;
+    bool is_plain = math->pairs == MODEL_PAIRS_NEIGHBOURS && math->gate == MODEL_GATE_SWISH &&
+                    (math->rotary == 0 || math->rotary == model->shape.head_dim) &&
+                    math->window == 0 && math->embedding_scale == 0 && math->score_scale == 0 &&
+                    math->score_cap == 0 && math->logit_cap == 0;
+    for (int i = 0; i < model->shape.layers; i++) {
+        const struct model_layer *l = &model->layers[i];
+        is_plain = is_plain && !l->q_bias.data && !l->k_bias.data && !l->v_bias.data &&
+                   !l->q_norm.data && !l->k_norm.data && !l->attn_post_norm.data &&
+                   !l->ffn_post_norm.data;
+    }
+    return is_plain || why_set(why, "this device computes the architecture \"llama\" alone so "
+                                    "far: use --device cpu");
+}
+
 bool backend_check_heads(const struct model_shape *shape, struct why *why) {
     if (shape->heads >= 1 && shape->kv_heads >= 1 && shape->heads % shape->kv_heads == 0)
         return true;

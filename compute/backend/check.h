@@ -26,6 +26,9 @@ typedef bool backend_matrix_check(const struct tensor *matrix, const char *name,
 bool backend_check_matrices(const struct model *model, backend_matrix_check *check,
                             struct why *why);
 
+// Whether the model has Llama's parts and no others, for a backend that knows only these.
+bool backend_check_plain(const struct model *model, struct why *why);
+
 // Whether query heads share the key heads evenly.
 bool backend_check_heads(const struct model_shape *shape, struct why *why);
 

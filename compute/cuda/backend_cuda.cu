@@ -250,7 +250,7 @@ static bool check_matrix(const struct tensor *t, const char *name, bool is_made,
 
 static bool check_model(const struct model *model, struct why *why) {
     const struct model_shape *h = &model->shape;
-    if (!backend_check_heads(h, why))
+    if (!backend_check_heads(h, why) || !backend_check_plain(model, why))
         return false;
     if (h->head_dim < 2 || h->head_dim % 2 != 0 || h->head_dim > MOST_HEAD_DIM)
         return why_set(why,

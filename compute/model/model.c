@@ -7,6 +7,7 @@
 
 #include "compute/base/utf8.h"
 #include "compute/base/why.h"
+#include "compute/model/architecture.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -20,6 +21,7 @@ enum { KEY_BYTES = 80, TEXT_BYTES = 64 };
 // A model while it is being put together.
 struct reader {
     struct model *model;
+    const struct architecture *architecture;
     const struct gguf *file;
     const char *name; // of the file, without folders
     bool *used;       // [tensor_count]
@@ -45,45 +47,78 @@ static bool string_is(struct gguf_string string, const char *text) {
 
 // --- Keys ---
 
-// Keys that change the arithmetic in a way this program does not know.
+// Keys that change the arithmetic in a way this program does not know; the caps only where the
+// architecture has none.
 static const char *const unknown_arithmetic[] = {
-    "llama.attention.scale",         "llama.attention.clamp_kqv", "llama.logit_scale",
-    "llama.embedding_scale",         "llama.residual_scale",      "llama.attn_logit_softcapping",
-    "llama.final_logit_softcapping",
+    "attention.scale",         "attention.clamp_kqv", "logit_scale",
+    "embedding_scale",         "residual_scale",      "attn_logit_softcapping",
+    "final_logit_softcapping",
+};
+enum { UNKNOWN_WITH_CAPS = sizeof unknown_arithmetic / sizeof unknown_arithmetic[0] - 2 };
+
+// The key as it is called in this architecture.
+struct key {
+    char text[KEY_BYTES];
 };
 
-static bool check_kind(const struct reader *reader) {
-    struct gguf_string architecture;
-    char text[TEXT_BYTES];
+static struct key key_of(const struct reader *reader, const char *name) {
+    struct key key;
+    snprintf(key.text, sizeof key.text, "%s.%s", reader->architecture->name, name);
+    return key;
+}
+
+static bool has_part(const struct reader *reader, unsigned part) {
+    return (reader->architecture->parts & part) != 0;
+}
+
+// "llama (Llama, ...), qwen2 (...)": what works.
+static void list_architectures(char *out, size_t bytes) {
+    size_t used = 0;
+    out[0] = '\0';
+    for (int i = 0; architecture_at(i) && used < bytes; i++)
+        used += (size_t)snprintf(out + used, bytes - used, "%s%s", i ? ", " : "",
+                                 architecture_at(i)->name);
+}
+
+static bool find_architecture(struct reader *reader) {
+    struct gguf_string name;
+    char text[TEXT_BYTES], known[TEXT_BYTES];
+    list_architectures(known, sizeof known);
+    if (!gguf_string(reader->file, "general.architecture", &name))
+        return fail(reader, "does not say which architecture it has; these work: %s", known);
+    reader->architecture = architecture_find(name.data, name.bytes);
+    if (reader->architecture)
+        return true;
+    utf8_printable(text, sizeof text, name.data, name.bytes);
+    return fail(reader, "has the architecture \"%s\"; these work: %s", text, known);
+}
+
+static bool check_kind(struct reader *reader) {
     int64_t count;
-    if (!gguf_string(reader->file, "general.architecture", &architecture))
-        return fail(reader, "does not say which architecture it has; only \"llama\" works");
-    if (!string_is(architecture, "llama")) {
-        utf8_printable(text, sizeof text, architecture.data, architecture.bytes);
-        return fail(reader,
-                    "has the architecture \"%s\"; only \"llama\" works (Llama, SmolLM2, "
-                    "TinyLlama)",
-                    text);
-    }
+    if (!find_architecture(reader))
+        return false;
     if (gguf_int(reader->file, "split.count", &count) && count > 1)
         return fail(reader,
                     "is one of %" PRId64 " parts; join them first (llama-gguf-split --merge)",
                     count);
-    if (gguf_int(reader->file, "llama.expert_count", &count) && count > 0)
+    if (gguf_int(reader->file, key_of(reader, "expert_count").text, &count) && count > 0)
         return fail(reader, "is a mixture of %" PRId64 " experts; use a dense model", count);
-    for (size_t i = 0; i < sizeof unknown_arithmetic / sizeof unknown_arithmetic[0]; i++) {
-        if (gguf_has(reader->file, unknown_arithmetic[i]))
-            return fail(reader, "uses %s, which this program does not compute",
-                        unknown_arithmetic[i]);
+    size_t unknown = has_part(reader, ARCHITECTURE_CAPS)
+                         ? UNKNOWN_WITH_CAPS
+                         : sizeof unknown_arithmetic / sizeof unknown_arithmetic[0];
+    for (size_t i = 0; i < unknown; i++) {
+        struct key key = key_of(reader, unknown_arithmetic[i]);
+        if (gguf_has(reader->file, key.text))
+            return fail(reader, "uses %s, which this program does not compute", key.text);
     }
     return true;
 }
 
-// llama.`key` as a whole number from 1 to `most`.
-static bool read_size(const struct reader *reader, const char *key, int most, int *out) {
-    char full[KEY_BYTES];
+// The architecture's `name` as a whole number from 1 to `most`.
+static bool read_size(const struct reader *reader, const char *name, int most, int *out) {
+    struct key key = key_of(reader, name);
+    const char *full = key.text;
     int64_t value;
-    snprintf(full, sizeof full, "llama.%s", key);
     if (!gguf_int(reader->file, full, &value)) {
         bool there = gguf_has(reader->file, full);
         return fail(reader, "%s is %s", full, there ? "not one whole number" : "missing");
@@ -95,17 +130,16 @@ static bool read_size(const struct reader *reader, const char *key, int most, in
 }
 
 // The same where the key may be absent: `out` then keeps its value.
-static bool read_size_or(const struct reader *reader, const char *key, int most, int *out) {
-    char full[KEY_BYTES];
-    snprintf(full, sizeof full, "llama.%s", key);
-    return !gguf_has(reader->file, full) || read_size(reader, key, most, out);
+static bool read_size_or(const struct reader *reader, const char *name, int most, int *out) {
+    return !gguf_has(reader->file, key_of(reader, name).text) || read_size(reader, name, most, out);
 }
 
-// llama.`key` as a number in (0, most]; absent: `out` keeps its value if that is > 0.
-static bool read_positive(const struct reader *reader, const char *key, double most, float *out) {
-    char full[KEY_BYTES];
+// The architecture's `name` as a number in (0, most]; absent: `out` keeps its value if that is
+// > 0.
+static bool read_positive(const struct reader *reader, const char *name, double most, float *out) {
+    struct key key = key_of(reader, name);
+    const char *full = key.text;
     double value = (double)*out;
-    snprintf(full, sizeof full, "llama.%s", key);
     if (!gguf_float(reader->file, full, &value) && gguf_has(reader->file, full))
         return fail(reader, "%s is not a number", full);
     // The comparison is false for NaN; the cast must not make a zero of a tiny value.
@@ -128,7 +162,7 @@ static bool read_heads(const struct reader *reader) {
                     shape->kv_heads);
 
     shape->head_dim = shape->dim / shape->heads;
-    bool given = gguf_has(reader->file, "llama.attention.key_length");
+    bool given = gguf_has(reader->file, key_of(reader, "attention.key_length").text);
     if (!given && shape->dim % shape->heads != 0)
         return fail(reader, "an embedding of %d does not divide into %d heads", shape->dim,
                     shape->heads);
@@ -141,44 +175,101 @@ static bool read_heads(const struct reader *reader) {
     if (value_length != shape->head_dim)
         return fail(reader, "keys of %d and values of %d numbers a head; they must be equal",
                     shape->head_dim, value_length);
-    if (turned != shape->head_dim)
-        return fail(reader, "turns %d of %d numbers a head (partial RoPE), which is not supported",
-                    turned, shape->head_dim);
-    if (shape->head_dim % 2 != 0)
-        return fail(reader, "heads of %d numbers; RoPE needs pairs", shape->head_dim);
+    if (turned > shape->head_dim)
+        return fail(reader, "turns %d numbers of heads of %d", turned, shape->head_dim);
+    if (turned % 2 != 0)
+        return fail(reader, "turns %d numbers of a head; RoPE needs pairs", turned);
+    reader->model->math.rotary = turned;
     if ((int64_t)shape->heads * shape->head_dim > MODEL_MAX_DIM)
         return fail(reader, "%d heads of %d are more than %d numbers", shape->heads,
                     shape->head_dim, MODEL_MAX_DIM);
     return true;
 }
 
-// Only unscaled positions: type none, or linear by 1. Llama 3.1's factors come as a
-// tensor (rope_freqs.weight) and are read with the weights.
-static bool check_rope_scaling(const struct reader *reader) {
+static bool read_yarn(const struct reader *reader) {
+    struct rope_scaling *rope = &reader->model->rope;
+    rope->original_context = reader->model->shape.context;
+    rope->fast = 32;
+    rope->slow = 1;
+    bool ok = read_size_or(reader, "rope.scaling.original_context_length", INT32_MAX,
+                           &rope->original_context) &&
+              read_positive(reader, "rope.scaling.yarn_beta_fast", 1e6, &rope->fast) &&
+              read_positive(reader, "rope.scaling.yarn_beta_slow", 1e6, &rope->slow);
+    return ok &&
+           (rope->fast > rope->slow || fail(reader, "stretches positions from %g down to %g turns",
+                                            (double)rope->fast, (double)rope->slow));
+}
+
+// Which kind of scaling (rope.h). Factors for each frequency come as tensors and are read with
+// the weights.
+static bool read_rope_scaling(const struct reader *reader) {
+    struct rope_scaling *rope = &reader->model->rope;
+    struct key key = key_of(reader, "rope.scaling.type");
     struct gguf_string type;
-    double factor = 1.0;
-    bool named = gguf_string(reader->file, "llama.rope.scaling.type", &type);
-    if (!named && gguf_has(reader->file, "llama.rope.scaling.type"))
-        return fail(reader, "llama.rope.scaling.type is not a text");
+    bool named = gguf_string(reader->file, key.text, &type);
+    rope->stretch = 1;
+    rope->growth = 1;
+    if (!named && gguf_has(reader->file, key.text))
+        return fail(reader, "%s is not a text", key.text);
     if (named && string_is(type, "none"))
         return true;
-    if (named && !string_is(type, "linear")) {
+    bool is_yarn = named && string_is(type, "yarn");
+    bool is_long = named && string_is(type, "longrope") && has_part(reader, ARCHITECTURE_LONG_ROPE);
+    if (named && !is_yarn && !is_long && !string_is(type, "linear")) {
         char text[TEXT_BYTES];
         utf8_printable(text, sizeof text, type.data, type.bytes);
         return fail(reader, "stretches positions by \"%s\", which is not supported", text);
     }
     // Without a type, a factor means linear (the older key is the same thing).
-    for (int i = 0; i < 2; i++) {
-        const char *key = i ? "llama.rope.scale_linear" : "llama.rope.scaling.factor";
-        if (!gguf_has(reader->file, key))
-            continue;
-        if (!gguf_float(reader->file, key, &factor) || factor != 1.0)
-            return fail(reader, "%s is not 1; stretched positions are not supported", key);
-    }
-    return true;
+    const char *factor = "rope.scaling.factor";
+    if (!gguf_has(reader->file, key_of(reader, factor).text))
+        factor = "rope.scale_linear";
+    if (!is_long && !read_positive(reader, factor, 1e6, &rope->stretch))
+        return false;
+    if (!is_long && rope->stretch != 1)
+        rope->kind = is_yarn ? ROPE_YARN : ROPE_LINEAR;
+    return read_positive(reader, "rope.scaling.attn_factor", 1e6, &rope->growth) &&
+           (!is_yarn || read_yarn(reader));
 }
 
-static bool read_keys(const struct reader *reader) {
+// Every window_period-th layer sees all tokens; where the file says how many tokens a window
+// has, the others see so many.
+static bool read_window(const struct reader *reader) {
+    const struct architecture *architecture = reader->architecture;
+    struct model *model = reader->model;
+    struct key key = key_of(reader, "attention.sliding_window");
+    int64_t window = architecture->window;
+    if (architecture->window_period == 0)
+        return true;
+    if (gguf_has(reader->file, key.text) &&
+        (!gguf_int(reader->file, key.text, &window) || window < 0 || window > INT32_MAX))
+        return fail(reader, "%s is not a number of tokens", key.text);
+    model->math.window = (int)(window < MODEL_MAX_CONTEXT ? window : MODEL_MAX_CONTEXT);
+    model->rope_window_base = architecture->window_rope_base;
+    return model->rope_window_base == 0 ||
+           read_positive(reader, "rope.freq_base_swa", 1e12, &model->rope_window_base);
+}
+
+static bool read_math(const struct reader *reader) {
+    const struct architecture *architecture = reader->architecture;
+    const struct model_shape *shape = &reader->model->shape;
+    struct model_math *math = &reader->model->math;
+    math->pairs = architecture->pairs;
+    math->gate = architecture->gate;
+    if (has_part(reader, ARCHITECTURE_EMBEDDING))
+        math->embedding_scale = sqrtf((float)shape->dim);
+    if (architecture->wide_layers == shape->layers)
+        math->score_scale = 1.0F / sqrtf((float)(shape->dim / shape->heads));
+    if (!has_part(reader, ARCHITECTURE_CAPS))
+        return read_window(reader);
+    math->score_cap = 50;
+    math->logit_cap = 30;
+    return read_positive(reader, "attn_logit_softcapping", 1e6, &math->score_cap) &&
+           read_positive(reader, "final_logit_softcapping", 1e6, &math->logit_cap) &&
+           read_window(reader);
+}
+
+static bool read_keys(struct reader *reader) {
     struct model_shape *shape = &reader->model->shape;
     int64_t context;
     shape->rope_base = 10000.0F;
@@ -189,7 +280,7 @@ static bool read_keys(const struct reader *reader) {
         read_size(reader, "context_length", INT32_MAX, &shape->context) && read_heads(reader) &&
         read_positive(reader, "attention.layer_norm_rms_epsilon", 1.0, &shape->norm_epsilon) &&
         read_positive(reader, "rope.freq_base", 1e12, &shape->rope_base) &&
-        check_rope_scaling(reader);
+        read_rope_scaling(reader) && read_math(reader);
     context = shape->context;
     shape->context = (int)(context < MODEL_MAX_CONTEXT ? context : MODEL_MAX_CONTEXT);
     return ok;
@@ -253,39 +344,80 @@ static bool read_vector(const struct reader *reader, const char *name, int64_t c
     return true;
 }
 
-// The place of a matrix or a norm in a layer, and its shape.
+// Cuts the first `rows` rows off a matrix that holds several: `from` keeps the others.
+static void cut_rows(struct tensor *out, struct tensor *from, int64_t rows) {
+    size_t bytes = from->bytes / (size_t)from->rows * (size_t)rows;
+    *out = *from;
+    out->rows = rows;
+    out->bytes = bytes;
+    from->data = (const unsigned char *)from->data + bytes;
+    from->rows -= rows;
+    from->bytes -= bytes;
+}
+
+// The place of a matrix or a vector in a layer, and its shape.
 struct part {
-    const char *name;
+    const char *name; // with its ending
     struct tensor *out;
-    int64_t rows, cols; // rows 0 = a norm
+    int64_t rows, cols; // rows 0 = a vector
+    unsigned needs;     // read only where the architecture has it; 0 = always
+    unsigned lacks;     // not read where it has it
 };
+
+static bool read_part(const struct reader *reader, int index, const struct part *part) {
+    char name[TEXT_BYTES];
+    if ((part->needs && !has_part(reader, part->needs)) || has_part(reader, part->lacks))
+        return true;
+    snprintf(name, sizeof name, "blk.%d.%s", index, part->name);
+    return part->rows ? read_matrix(reader, name, part->rows, part->cols, part->out)
+                      : read_vector(reader, name, part->cols, part->out);
+}
 
 static bool read_layer(const struct reader *reader, int index) {
     const struct model_shape *shape = &reader->model->shape;
     struct model_layer *layer = &reader->model->layers[index];
-    int64_t dim = shape->dim, ff_dim = shape->ff_dim;
-    int64_t q_dim = (int64_t)shape->heads * shape->head_dim;
-    int64_t kv_dim = (int64_t)shape->kv_heads * shape->head_dim;
+    int64_t dim = shape->dim, ff_dim = shape->ff_dim, head_dim = shape->head_dim;
+    int64_t q_dim = (int64_t)shape->heads * head_dim;
+    int64_t kv_dim = (int64_t)shape->kv_heads * head_dim;
+    const unsigned qkv = ARCHITECTURE_FUSED_QKV, gate = ARCHITECTURE_FUSED_GATE;
+    const unsigned biases = ARCHITECTURE_QKV_BIASES, heads = ARCHITECTURE_HEAD_NORMS;
+    const unsigned post = ARCHITECTURE_POST_NORMS;
+    struct tensor fused_qkv = {0}, fused_gate = {0};
     const struct part parts[] = {
-        {"attn_norm", &layer->attn_norm, 0, dim},
-        {"attn_q", &layer->q, q_dim, dim},
-        {"attn_k", &layer->k, kv_dim, dim},
-        {"attn_v", &layer->v, kv_dim, dim},
-        {"attn_output", &layer->attn_out, dim, q_dim},
-        {"ffn_norm", &layer->ffn_norm, 0, dim},
-        {"ffn_gate", &layer->gate, ff_dim, dim},
-        {"ffn_up", &layer->up, ff_dim, dim},
-        {"ffn_down", &layer->down, dim, ff_dim},
+        {"attn_norm.weight", &layer->attn_norm, 0, dim, 0, 0},
+        {"attn_qkv.weight", &fused_qkv, q_dim + 2 * kv_dim, dim, qkv, 0},
+        {"attn_q.weight", &layer->q, q_dim, dim, 0, qkv},
+        {"attn_k.weight", &layer->k, kv_dim, dim, 0, qkv},
+        {"attn_v.weight", &layer->v, kv_dim, dim, 0, qkv},
+        {"attn_q.bias", &layer->q_bias, 0, q_dim, biases, 0},
+        {"attn_k.bias", &layer->k_bias, 0, kv_dim, biases, 0},
+        {"attn_v.bias", &layer->v_bias, 0, kv_dim, biases, 0},
+        {"attn_q_norm.weight", &layer->q_norm, 0, head_dim, heads, 0},
+        {"attn_k_norm.weight", &layer->k_norm, 0, head_dim, heads, 0},
+        {"attn_output.weight", &layer->attn_out, dim, q_dim, 0, 0},
+        {"post_attention_norm.weight", &layer->attn_post_norm, 0, dim, post, 0},
+        {"ffn_norm.weight", &layer->ffn_norm, 0, dim, 0, 0},
+        {"ffn_up.weight", &fused_gate, 2 * ff_dim, dim, gate, 0},
+        {"ffn_gate.weight", &layer->gate, ff_dim, dim, 0, gate},
+        {"ffn_up.weight", &layer->up, ff_dim, dim, 0, gate},
+        {"ffn_down.weight", &layer->down, dim, ff_dim, 0, 0},
+        {"post_ffw_norm.weight", &layer->ffn_post_norm, 0, dim, post, 0},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        char name[TEXT_BYTES];
-        const struct part *part = &parts[i];
-        snprintf(name, sizeof name, "blk.%d.%s.weight", index, part->name);
-        bool ok = part->rows ? read_matrix(reader, name, part->rows, part->cols, part->out)
-                             : read_vector(reader, name, part->cols, part->out);
-        if (!ok)
+        if (!read_part(reader, index, &parts[i]))
             return false;
     }
+    if (has_part(reader, qkv)) {
+        cut_rows(&layer->q, &fused_qkv, q_dim);
+        cut_rows(&layer->k, &fused_qkv, kv_dim);
+        layer->v = fused_qkv;
+    }
+    if (has_part(reader, gate)) {
+        cut_rows(&layer->gate, &fused_gate, ff_dim);
+        layer->up = fused_gate;
+    }
+    int period = reader->architecture->window_period;
+    layer->has_window = period > 0 && reader->model->math.window > 0 && index % period < period - 1;
     return true;
 }
 
@@ -310,31 +442,63 @@ static bool read_vocab(const struct reader *reader) {
     if (!read_size_or(reader, "vocab_size", INT32_MAX, &said))
         return false;
     if (said != shape->vocab)
-        return fail(reader, "llama.vocab_size is %d, but there is an embedding for %d tokens", said,
-                    shape->vocab);
+        return fail(reader, "%s is %d, but there is an embedding for %d tokens",
+                    key_of(reader, "vocab_size").text, said, shape->vocab);
     return true;
+}
+
+static bool read_divisors(const struct reader *reader, const char *name, const float **out) {
+    int pairs = reader->model->math.rotary / 2;
+    struct tensor factors;
+    *out = NULL;
+    if (!gguf_tensor_find(reader->file, name))
+        return true;
+    if (!read_vector(reader, name, pairs, &factors))
+        return false;
+    *out = factors.data;
+    for (int i = 0; i < pairs; i++) {
+        if (!((*out)[i] > 0.0F))
+            return fail(reader, "%s holds %g at %d; it divides, so it must be > 0", name,
+                        (double)(*out)[i], i);
+    }
+    return true;
+}
+
+static bool keep_divisors(const struct reader *reader, const float *factors) {
+    size_t bytes = (size_t)(reader->model->math.rotary / 2) * sizeof *factors;
+    if (!factors)
+        return true;
+    reader->model->rope_factors = malloc(bytes);
+    if (!reader->model->rope_factors)
+        return fail(reader, "not enough memory");
+    memcpy(reader->model->rope_factors, factors, bytes);
+    return true;
+}
+
+// Phi: short and long divisors, of which the context decides.
+static bool read_long_rope(const struct reader *reader) {
+    struct rope_scaling *rope = &reader->model->rope;
+    const float *factors;
+    if (!read_divisors(reader, "rope_factors_short.weight", &factors) ||
+        !read_divisors(reader, "rope_factors_long.weight", &rope->long_factors) ||
+        !keep_divisors(reader, factors))
+        return false;
+    if (!factors || !rope->long_factors)
+        return (!factors && !rope->long_factors) ||
+               fail(reader, "has only one of rope_factors_short and rope_factors_long");
+    rope->kind = ROPE_LONG;
+    rope->original_context = reader->model->shape.context;
+    return read_size_or(reader, "rope.scaling.original_context_length", INT32_MAX,
+                        &rope->original_context);
 }
 
 // Llama 3.1 and later: a divisor for each RoPE frequency. Leaving it out is silently
 // wrong at long contexts.
 static bool read_rope_factors(const struct reader *reader) {
-    struct model *model = reader->model;
-    struct tensor factors;
-    int half = model->shape.head_dim / 2;
-    if (!gguf_tensor_find(reader->file, "rope_freqs.weight"))
-        return true;
-    if (!read_vector(reader, "rope_freqs.weight", half, &factors))
-        return false;
-    model->rope_factors = malloc((size_t)half * sizeof *model->rope_factors);
-    if (!model->rope_factors)
-        return fail(reader, "not enough memory");
-    memcpy(model->rope_factors, factors.data, factors.bytes);
-    for (int i = 0; i < half; i++) {
-        if (!(model->rope_factors[i] > 0.0F))
-            return fail(reader, "rope_freqs.weight holds %g at %d; it divides, so it must be > 0",
-                        (double)model->rope_factors[i], i);
-    }
-    return true;
+    const float *factors;
+    if (has_part(reader, ARCHITECTURE_LONG_ROPE))
+        return read_long_rope(reader);
+    return read_divisors(reader, "rope_freqs.weight", &factors) && keep_divisors(reader, factors);
 }
 
 static bool check_all_used(const struct reader *reader) {
@@ -430,13 +594,27 @@ void model_close(struct model *model) {
 
 // --- Counts ---
 
-enum { LAYER_TENSORS = 9 };
+enum { LAYER_TENSORS = 16 };
 
 // The tensors of a layer as a list, for sums.
 static void list_layer(const struct model_layer *layer, const struct tensor *out[LAYER_TENSORS]) {
     const struct tensor *all[LAYER_TENSORS] = {
-        &layer->attn_norm, &layer->q,    &layer->k,  &layer->v,    &layer->attn_out,
-        &layer->ffn_norm,  &layer->gate, &layer->up, &layer->down,
+        &layer->attn_norm,
+        &layer->q,
+        &layer->k,
+        &layer->v,
+        &layer->attn_out,
+        &layer->ffn_norm,
+        &layer->gate,
+        &layer->up,
+        &layer->down,
+        &layer->q_bias,
+        &layer->k_bias,
+        &layer->v_bias,
+        &layer->q_norm,
+        &layer->k_norm,
+        &layer->attn_post_norm,
+        &layer->ffn_post_norm,
     };
     memcpy(out, all, sizeof all);
 }
@@ -481,7 +659,7 @@ const char *model_weight_type(const struct model *model) {
             count = LAYER_TENSORS;
         }
         for (int j = 0; j < count; j++) {
-            if (parts[j]->rows != 1) // a norm is no matrix
+            if (parts[j]->rows > 1) // others are no matrices
                 count_bytes(bytes, parts[j]);
         }
     }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "compute/backend/backend.h"
+#include "compute/backend/check.h"
 #include "compute/base/stopwatch.h"
 #include "compute/base/why.h"
 #include "compute/cpu/kernels.h"
@@ -45,20 +46,26 @@ struct fixture {
     uint8_t *bytes;
 };
 
-static struct fixture make_model(const struct gguf_builder_llama *shape) {
+static struct fixture make_kind(const struct gguf_builder_llama *shape,
+                                const struct gguf_builder_kind *kind) {
     struct fixture fixture = {0};
     struct why why = {0};
     struct gguf_builder builder;
     struct gguf *file;
     size_t bytes;
     gguf_builder_init(&builder);
-    gguf_builder_llama(&builder, shape);
+    gguf_builder_model(&builder, shape, kind);
     fixture.bytes = gguf_builder_finish(&builder, &bytes);
     gguf_builder_clear(&builder);
     if (!gguf_parse(&file, "test", fixture.bytes, bytes, &why) ||
         !model_from_gguf(&fixture.model, file, "test", &why))
         fail_msg("%s", why.text);
     return fixture;
+}
+
+static struct fixture make_model(const struct gguf_builder_llama *shape) {
+    static const struct gguf_builder_kind llama = {.architecture = "llama"};
+    return make_kind(shape, &llama);
 }
 
 static void free_model(struct fixture *fixture) {
@@ -91,24 +98,47 @@ static void multiply(double *out, const struct tensor *w, const double *in) {
     }
 }
 
+// `w` may be a norm that the model does not have.
 static void normalise(double *out, const double *in, const struct tensor *w,
                       const struct model *m) {
     double squares = 0;
-    for (int i = 0; i < m->shape.dim; i++)
+    for (int64_t i = 0; i < w->cols; i++)
         squares += in[i] * in[i];
-    double scale = 1 / sqrt(squares / m->shape.dim + (double)m->shape.norm_epsilon);
-    for (int i = 0; i < m->shape.dim; i++)
+    double scale = 1 / sqrt(squares / (double)w->cols + (double)m->shape.norm_epsilon);
+    for (int64_t i = 0; i < w->cols; i++)
         out[i] = in[i] * scale * weight_at(w, 0, i);
 }
 
-static void turn(double *rows, int count, int position, const struct model *m) {
-    for (int r = 0; r < count; r += 2) {
-        int pair = r % m->shape.head_dim / 2;
-        double angle = position * pow((double)m->shape.rope_base, -2.0 * pair / m->shape.head_dim) /
-                       (m->rope_factors ? (double)m->rope_factors[pair] : 1);
-        double first = rows[r], second = rows[r + 1];
-        rows[r] = first * cos(angle) - second * sin(angle);
-        rows[r + 1] = first * sin(angle) + second * cos(angle);
+// Where RoPE turns by: the frequencies of a head, which a window's layers may have of their own.
+static double angle_of(const struct model *m, bool has_window, int pair, int position) {
+    double base = has_window && m->rope_window_base > 0 ? (double)m->rope_window_base
+                                                        : (double)m->shape.rope_base;
+    double factor = m->rope_factors && !has_window ? (double)m->rope_factors[pair] : 1;
+    return position * pow(base, -2.0 * pair / m->math.rotary) / factor;
+}
+
+static void turn_head(double *head, int position, const struct model *m, bool has_window) {
+    int half = m->math.rotary / 2;
+    bool is_apart = m->math.pairs == MODEL_PAIRS_HALVES;
+    for (int pair = 0; pair < half; pair++) {
+        double angle = angle_of(m, has_window, pair, position);
+        double *one = is_apart ? &head[pair] : &head[2 * pair];
+        double *other = is_apart ? &head[half + pair] : &head[2 * pair + 1];
+        double first = *one, second = *other;
+        *one = first * cos(angle) - second * sin(angle);
+        *other = first * sin(angle) + second * cos(angle);
+    }
+}
+
+// Bias, norm and turn of heads, as far as the model has them.
+static void finish_heads(double *rows, int count, int position, const struct model *m,
+                         const struct tensor *bias, const struct tensor *norm, bool has_window) {
+    for (int r = 0; bias->data && r < count; r++)
+        rows[r] += weight_at(bias, 0, r);
+    for (int r = 0; r < count; r += m->shape.head_dim) {
+        if (norm->data)
+            normalise(rows + r, rows + r, norm, m);
+        turn_head(rows + r, position, m, has_window);
     }
 }
 
@@ -130,71 +160,95 @@ static void free_reference(struct reference *ref) {
     free(ref->values);
 }
 
+static double capped(double x, float cap) {
+    return cap > 0 ? (double)cap * tanh(x / (double)cap) : x;
+}
+
 static void attend(double *out, const double *q, const struct reference *ref, int layer,
                    int position) {
     const struct model_shape *h = &ref->model->shape;
+    const struct model_math *math = &ref->model->math;
+    bool has_window = ref->model->layers[layer].has_window;
+    int first = has_window && position >= math->window ? position - math->window + 1 : 0;
+    double scale =
+        math->score_scale > 0 ? (double)math->score_scale : 1 / sqrt((double)h->head_dim);
     int kv_rows = h->kv_heads * h->head_dim;
     for (int head = 0; head < h->heads; head++) {
         int place = head / (h->heads / h->kv_heads) * h->head_dim;
         double shares[MOST_TOKENS], most = -INFINITY, sum = 0;
-        for (int p = 0; p <= position; p++) {
+        for (int p = first; p <= position; p++) {
             const double *key = ref->keys + (layer * MOST_TOKENS + p) * kv_rows + place;
             shares[p] = 0;
             for (int c = 0; c < h->head_dim; c++)
                 shares[p] += q[head * h->head_dim + c] * key[c];
-            shares[p] /= sqrt((double)h->head_dim);
+            shares[p] = capped(shares[p] * scale, math->score_cap);
             most = fmax(most, shares[p]);
         }
-        for (int p = 0; p <= position; p++)
+        for (int p = first; p <= position; p++)
             sum += shares[p] = exp(shares[p] - most);
         for (int c = 0; c < h->head_dim; c++) {
             double *mixed = &out[head * h->head_dim + c];
             *mixed = 0;
-            for (int p = 0; p <= position; p++)
+            for (int p = first; p <= position; p++)
                 *mixed +=
                     shares[p] / sum * ref->values[(layer * MOST_TOKENS + p) * kv_rows + place + c];
         }
     }
 }
 
-static void add(double *to, const double *what, int count) {
-    for (int i = 0; i < count; i++)
+static void add(double *to, double *what, const struct tensor *norm, const struct model *m) {
+    if (norm->data)
+        normalise(what, what, norm, m);
+    for (int i = 0; i < m->shape.dim; i++)
         to[i] += what[i];
 }
 
+static double opened(double gate, const struct model *m) {
+    double y = sqrt(2 / acos(-1)) * (gate + 0.044715 * gate * gate * gate);
+    return m->math.gate == MODEL_GATE_GELU ? gate / 2 * (1 + tanh(y)) : gate / (1 + exp(-gate));
+}
+
 static void reference_layer(struct reference *ref, int layer, double *x, int position) {
-    const struct model_shape *h = &ref->model->shape;
-    const struct model_layer *w = &ref->model->layers[layer];
+    const struct model *m = ref->model;
+    const struct model_shape *h = &m->shape;
+    const struct model_layer *w = &m->layers[layer];
     int kv_rows = h->kv_heads * h->head_dim;
     double *key = ref->keys + (layer * MOST_TOKENS + position) * kv_rows;
     double *value = ref->values + (layer * MOST_TOKENS + position) * kv_rows;
     double normed[256], q[256], mixed[256], gate[256], up[256], delta[256];
-    normalise(normed, x, &w->attn_norm, ref->model);
+    normalise(normed, x, &w->attn_norm, m);
     multiply(q, &w->q, normed);
     multiply(key, &w->k, normed);
     multiply(value, &w->v, normed);
-    turn(q, h->heads * h->head_dim, position, ref->model);
-    turn(key, kv_rows, position, ref->model);
+    finish_heads(q, h->heads * h->head_dim, position, m, &w->q_bias, &w->q_norm, w->has_window);
+    finish_heads(key, kv_rows, position, m, &w->k_bias, &w->k_norm, w->has_window);
+    for (int r = 0; w->v_bias.data && r < kv_rows; r++)
+        value[r] += weight_at(&w->v_bias, 0, r);
     attend(mixed, q, ref, layer, position);
     multiply(delta, &w->attn_out, mixed);
-    add(x, delta, h->dim);
-    normalise(normed, x, &w->ffn_norm, ref->model);
+    add(x, delta, &w->attn_post_norm, m);
+    normalise(normed, x, &w->ffn_norm, m);
     multiply(gate, &w->gate, normed);
     multiply(up, &w->up, normed);
     for (int i = 0; i < h->ff_dim; i++)
-        gate[i] = gate[i] / (1 + exp(-gate[i])) * up[i];
+        gate[i] = opened(gate[i], m) * up[i];
     multiply(delta, &w->down, gate);
-    add(x, delta, h->dim);
+    add(x, delta, &w->ffn_post_norm, m);
 }
 
 static void reference_step(struct reference *ref, int32_t token, int position, double *logits) {
+    const struct model *m = ref->model;
     double x[256], normed[256];
-    for (int i = 0; i < ref->model->shape.dim; i++)
-        x[i] = weight_at(&ref->model->token_embd, token, i);
-    for (int layer = 0; layer < ref->model->shape.layers; layer++)
+    for (int i = 0; i < m->shape.dim; i++) {
+        x[i] = weight_at(&m->token_embd, token, i);
+        x[i] *= m->math.embedding_scale > 0 ? (double)m->math.embedding_scale : 1;
+    }
+    for (int layer = 0; layer < m->shape.layers; layer++)
         reference_layer(ref, layer, x, position);
-    normalise(normed, x, &ref->model->output_norm, ref->model);
-    multiply(logits, &ref->model->output, normed);
+    normalise(normed, x, &m->output_norm, m);
+    multiply(logits, &m->output, normed);
+    for (int i = 0; i < m->shape.vocab; i++)
+        logits[i] = capped(logits[i], m->math.logit_cap);
 }
 
 // --- The backend, called briefly ---
@@ -290,26 +344,99 @@ static void check_prefills(const struct model *model, const double *wanted, cons
     backend_cpu.close(state);
 }
 
+static void check_every_prefill(const struct model *model) {
+    struct reference ref = make_reference(model);
+    int32_t tokens[MOST_TOKENS];
+    double wanted[LENGTHS * 64], logits[64];
+    tokens_of(model, tokens, MOST_TOKENS);
+    size_t vocab = (size_t)model->shape.vocab;
+    for (int p = 0, at = 0; at < LENGTHS; p++) {
+        reference_step(&ref, tokens[p], p, logits);
+        if (p + 1 == prefill_lengths[at])
+            memcpy(wanted + (size_t)at++ * vocab, logits, vocab * sizeof(double));
+    }
+    for (int k = 0; kernels_at(k); k++)
+        check_prefills(model, wanted, kernels_at(k)->isa);
+    free_reference(&ref);
+}
+
 static void prefill_of_any_length_equals_single_steps(void **state) {
     (void)state;
     assert_int_equal(prefill_lengths[10], 130);
     for (int i = 0; i < 3; i++) {
         struct fixture fixture = make_model(shapes[i]);
-        struct reference ref = make_reference(fixture.model);
-        int32_t tokens[MOST_TOKENS];
-        double wanted[LENGTHS * 64], logits[64];
-        tokens_of(fixture.model, tokens, MOST_TOKENS);
-        size_t vocab = (size_t)fixture.model->shape.vocab;
-        for (int p = 0, at = 0; at < LENGTHS; p++) {
-            reference_step(&ref, tokens[p], p, logits);
-            if (p + 1 == prefill_lengths[at])
-                memcpy(wanted + (size_t)at++ * vocab, logits, vocab * sizeof(double));
-        }
-        for (int k = 0; kernels_at(k); k++)
-            check_prefills(fixture.model, wanted, kernels_at(k)->isa);
-        free_reference(&ref);
+        check_every_prefill(fixture.model);
         free_model(&fixture);
     }
+}
+
+// --- Architectures ---
+
+static const struct {
+    struct gguf_builder_llama shape;
+    struct gguf_builder_kind kind;
+} others[] = {
+    {{24, 2, 3, 1, 8, 40, 33, MOST_TOKENS, 0, false}, {.architecture = "llama", .rotary = 6}},
+    {{24, 2, 3, 1, 8, 40, 33, MOST_TOKENS, 0, false}, {.architecture = "qwen2", .biases = true}},
+    {{32, 2, 4, 2, 12, 40, 33, MOST_TOKENS, 1, true},
+     {.architecture = "qwen3", .head_norms = true}},
+    {{32, 4, 4, 2, 12, 40, 33, MOST_TOKENS, 0, true},
+     {.architecture = "gemma2", .post_norms = true, .window = 50}},
+    {{32, 7, 2, 1, 16, 40, 33, MOST_TOKENS, 0, true},
+     {.architecture = "gemma3", .post_norms = true, .head_norms = true, .window = 64}},
+    {{32, 2, 4, 4, 8, 40, 33, MOST_TOKENS, 0, false},
+     {.architecture = "phi3", .fused = true, .rotary = 6}},
+};
+enum { OTHERS = sizeof others / sizeof others[0] };
+
+static void every_architecture_equals_double_arithmetic(void **state) {
+    (void)state;
+    for (int i = 0; i < OTHERS; i++) {
+        struct fixture fixture = make_kind(&others[i].shape, &others[i].kind);
+        for (int k = 0; kernels_at(k); k++) {
+            check_steps(fixture.model, kernels_at(k)->isa, 1);
+            check_steps(fixture.model, kernels_at(k)->isa, 3);
+        }
+        check_every_prefill(fixture.model);
+        free_model(&fixture);
+    }
+}
+
+static void a_device_that_knows_llama_alone_refuses_the_others(void **state) {
+    (void)state;
+    struct why why = {0};
+    struct fixture llama = make_model(&odd);
+    assert_true(backend_check_plain(llama.model, &why));
+    free_model(&llama);
+    for (int i = 0; i < OTHERS; i++) {
+        struct fixture fixture = make_kind(&others[i].shape, &others[i].kind);
+        assert_false(backend_check_plain(fixture.model, &why));
+        assert_non_null(strstr(why.text, "use --device cpu"));
+        free_model(&fixture);
+    }
+}
+
+// 50 tokens of window take 192 rows: the token at position 250 overwrote the one at 58.
+static void what_a_window_let_go_cannot_be_gone_back_to(void **state) {
+    (void)state;
+    struct fixture fixture = make_kind(&others[3].shape, &others[3].kind);
+    struct backend_state *opened = open_state(fixture.model, NULL, 2);
+    int32_t tokens[MOST_TOKENS];
+    float logits[64], again[64];
+    struct why why = {0};
+    tokens_of(fixture.model, tokens, MOST_TOKENS);
+    pass(opened, tokens, 251, 0, logits);
+    struct backend_pass back = {.tokens = tokens, .count = 1, .first_position = 107};
+    assert_false(backend_cpu.pass(opened, &back, &why));
+    assert_non_null(strstr(why.text, "layers with a window keep only the last 192 tokens"));
+    pass(opened, tokens + 251, 1, 251, logits); // the refusal lost nothing
+    pass(opened, tokens + 120, 131, 120, NULL);
+    pass(opened, tokens + 251, 1, 251, again);
+    for (int i = 0; i < fixture.model->shape.vocab; i++)
+        assert_true(fabsf(logits[i] - again[i]) <= 1e-4F);
+    pass(opened, tokens, 1, 0, logits); // from the beginning always
+    backend_cpu.close(opened);
+    free_model(&fixture);
 }
 
 static void any_number_of_threads_gives_the_same_bits(void **state) {
@@ -632,6 +759,9 @@ int main(void) {
         cmocka_unit_test(single_steps_equal_double_arithmetic),
         cmocka_unit_test(per_frequency_rope_factors_are_divided_by),
         cmocka_unit_test(prefill_of_any_length_equals_single_steps),
+        cmocka_unit_test(every_architecture_equals_double_arithmetic),
+        cmocka_unit_test(a_device_that_knows_llama_alone_refuses_the_others),
+        cmocka_unit_test(what_a_window_let_go_cannot_be_gone_back_to),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
         cmocka_unit_test(every_stage_is_marked_once_in_order_of_time),
         cmocka_unit_test(fewer_marks_change_no_bit),

@@ -202,66 +202,103 @@ void gguf_builder_tensor(struct gguf_builder *builder, const char *name, uint32_
         put_row(builder, type, cols, values ? values + r * cols : NULL);
 }
 
-static void put_norm(struct gguf_builder *builder, const char *name, uint32_t cols) {
-    float *ones = malloc(cols * sizeof *ones);
-    if (!ones)
+// Norms of Llama are ones, those of others differ from number to number; biases are small.
+static void put_vector(struct gguf_builder *builder, const char *name, uint32_t cols, float middle,
+                       float swing) {
+    float *values = malloc(cols * sizeof *values);
+    if (!values)
         abort();
     for (uint32_t i = 0; i < cols; i++)
-        ones[i] = 1.0F;
-    gguf_builder_tensor(builder, name, 0, 0, cols, ones);
-    free(ones);
+        values[i] = middle + swing * (float)((int)(i * 7 % 11) - 5);
+    gguf_builder_tensor(builder, name, 0, 0, cols, values);
+    free(values);
 }
 
 static void put_layer(struct gguf_builder *builder, const struct gguf_builder_llama *shape,
-                      uint32_t index) {
+                      const struct gguf_builder_kind *kind, uint32_t index) {
     const uint32_t q = shape->heads * shape->head_dim, kv = shape->kv_heads * shape->head_dim;
+    const uint32_t dim = shape->dim, ff = shape->ff_dim;
+    float swing = strcmp(kind->architecture, "llama") == 0 ? 0 : 0.05F;
     const struct {
         const char *name;
-        uint32_t rows, cols;
+        bool is_there;
+        uint32_t rows, cols; // rows 0: a vector
     } parts[] = {
-        {"attn_norm", 0, shape->dim},
-        {"attn_q", q, shape->dim},
-        {"attn_k", kv, shape->dim},
-        {"attn_v", kv, shape->dim},
-        {"attn_output", shape->dim, q},
-        {"ffn_norm", 0, shape->dim},
-        {"ffn_gate", shape->ff_dim, shape->dim},
-        {"ffn_up", shape->ff_dim, shape->dim},
-        {"ffn_down", shape->dim, shape->ff_dim},
+        {"attn_norm.weight", true, 0, dim},
+        {"attn_qkv.weight", kind->fused, q + 2 * kv, dim},
+        {"attn_q.weight", !kind->fused, q, dim},
+        {"attn_k.weight", !kind->fused, kv, dim},
+        {"attn_v.weight", !kind->fused, kv, dim},
+        {"attn_q.bias", kind->biases, 0, q},
+        {"attn_k.bias", kind->biases, 0, kv},
+        {"attn_v.bias", kind->biases, 0, kv},
+        {"attn_q_norm.weight", kind->head_norms, 0, shape->head_dim},
+        {"attn_k_norm.weight", kind->head_norms, 0, shape->head_dim},
+        {"attn_output.weight", true, dim, q},
+        {"post_attention_norm.weight", kind->post_norms, 0, dim},
+        {"ffn_norm.weight", true, 0, dim},
+        {"ffn_gate.weight", !kind->fused, ff, dim},
+        {"ffn_up.weight", true, kind->fused ? 2 * ff : ff, dim},
+        {"ffn_down.weight", true, dim, ff},
+        {"post_ffw_norm.weight", kind->post_norms, 0, dim},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         char name[64];
-        snprintf(name, sizeof name, "blk.%u.%s.weight", index, parts[i].name);
+        bool is_bias = strstr(parts[i].name, ".bias") != NULL;
+        snprintf(name, sizeof name, "blk.%u.%s", index, parts[i].name);
+        if (!parts[i].is_there)
+            continue;
         if (parts[i].rows)
             gguf_builder_tensor(builder, name, shape->type, parts[i].rows, parts[i].cols, NULL);
         else
-            put_norm(builder, name, parts[i].cols);
+            put_vector(builder, name, parts[i].cols, is_bias ? 0 : 1, swing);
     }
 }
 
-void gguf_builder_llama(struct gguf_builder *builder, const struct gguf_builder_llama *shape) {
-    gguf_builder_text(builder, "general.architecture", "llama");
+static const char *key(char out[64], const struct gguf_builder_kind *kind, const char *name) {
+    snprintf(out, 64, "%s.%s", kind->architecture, name);
+    return out;
+}
+
+void gguf_builder_model(struct gguf_builder *builder, const struct gguf_builder_llama *shape,
+                        const struct gguf_builder_kind *kind) {
+    const struct {
+        const char *name;
+        bool is_there;
+        uint32_t value;
+    } sizes[] = {
+        {"block_count", true, shape->layers},
+        {"context_length", true, shape->context},
+        {"embedding_length", true, shape->dim},
+        {"feed_forward_length", true, shape->ff_dim},
+        {"attention.head_count", true, shape->heads},
+        {"attention.head_count_kv", true, shape->kv_heads},
+        {"attention.key_length", shape->heads * shape->head_dim != shape->dim, shape->head_dim},
+        {"attention.value_length", shape->heads * shape->head_dim != shape->dim, shape->head_dim},
+        {"attention.sliding_window", kind->window > 0, kind->window},
+        {"rope.dimension_count", true, kind->rotary ? kind->rotary : shape->head_dim},
+    };
+    char text[64];
+    gguf_builder_text(builder, "general.architecture", kind->architecture);
     gguf_builder_text(builder, "general.name", "random weights");
-    gguf_builder_u32(builder, "llama.block_count", shape->layers);
-    gguf_builder_u32(builder, "llama.context_length", shape->context);
-    gguf_builder_u32(builder, "llama.embedding_length", shape->dim);
-    gguf_builder_u32(builder, "llama.feed_forward_length", shape->ff_dim);
-    gguf_builder_u32(builder, "llama.attention.head_count", shape->heads);
-    gguf_builder_u32(builder, "llama.attention.head_count_kv", shape->kv_heads);
-    if (shape->heads * shape->head_dim != shape->dim) {
-        gguf_builder_u32(builder, "llama.attention.key_length", shape->head_dim);
-        gguf_builder_u32(builder, "llama.attention.value_length", shape->head_dim);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        if (sizes[i].is_there)
+            gguf_builder_u32(builder, key(text, kind, sizes[i].name), sizes[i].value);
     }
-    gguf_builder_u32(builder, "llama.rope.dimension_count", shape->head_dim);
-    gguf_builder_f32(builder, "llama.rope.freq_base", 10000.0F);
-    gguf_builder_f32(builder, "llama.attention.layer_norm_rms_epsilon", 1e-5F);
+    gguf_builder_f32(builder, key(text, kind, "rope.freq_base"), 10000.0F);
+    gguf_builder_f32(builder, key(text, kind, "attention.layer_norm_rms_epsilon"), 1e-5F);
 
     gguf_builder_tensor(builder, "token_embd.weight", shape->type, shape->vocab, shape->dim, NULL);
-    put_norm(builder, "output_norm.weight", shape->dim);
+    put_vector(builder, "output_norm.weight", shape->dim, 1, 0);
     if (!shape->tied)
         gguf_builder_tensor(builder, "output.weight", shape->type, shape->vocab, shape->dim, NULL);
     for (uint32_t i = 0; i < shape->layers; i++)
-        put_layer(builder, shape, i);
+        put_layer(builder, shape, kind, i);
+}
+
+void gguf_builder_llama(struct gguf_builder *builder, const struct gguf_builder_llama *shape) {
+    static const struct gguf_builder_kind llama = {.architecture = "llama"};
+    gguf_builder_model(builder, shape, &llama);
 }
 
 uint8_t *gguf_builder_finish(const struct gguf_builder *builder, size_t *bytes) {

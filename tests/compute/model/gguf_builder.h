@@ -66,6 +66,17 @@ extern const struct gguf_builder_llama gguf_builder_small; // 16, 2, 4, 2, 4, 24
 
 void gguf_builder_llama(struct gguf_builder *builder, const struct gguf_builder_llama *shape);
 
+// The same for another architecture, with the parts that it has besides.
+struct gguf_builder_kind {
+    const char *architecture;
+    bool biases, head_norms, post_norms, fused;
+    uint32_t rotary; // 0 = the whole head
+    uint32_t window; // 0 = no such key
+};
+
+void gguf_builder_model(struct gguf_builder *builder, const struct gguf_builder_llama *shape,
+                        const struct gguf_builder_kind *kind);
+
 // The file in exactly so many bytes of its own memory. Owner: the caller, free().
 uint8_t *gguf_builder_finish(const struct gguf_builder *builder, size_t *bytes);
 

@@ -169,6 +169,91 @@ static void parameters_and_bytes_are_counted_exactly(void **state) {
     }
 }
 
+// --- Other architectures ---
+
+static void open_kind(struct opened *out, const struct gguf_builder_kind *kind,
+                      const char *without) {
+    struct gguf_builder builder;
+    gguf_builder_init(&builder);
+    builder.without = without;
+    struct gguf_builder_llama shape = gguf_builder_small;
+    shape.layers = 7;
+    gguf_builder_model(&builder, &shape, kind);
+    open_builder(out, &builder);
+    gguf_builder_clear(&builder);
+}
+
+// The parts that each layer has besides Llama's; norms and biases are 4 or 16 or 8 numbers.
+static void an_architecture_has_its_own_parts(void **state) {
+    (void)state;
+    static const struct {
+        struct gguf_builder_kind kind;
+        int64_t more; // numbers a layer
+        const char *needed;
+    } rows[] = {
+        {{.architecture = "qwen2", .biases = true}, 16 + 8 + 8, "blk.3.attn_k.bias"},
+        {{.architecture = "qwen3", .head_norms = true}, 4 + 4, "blk.6.attn_q_norm.weight"},
+        {{.architecture = "gemma2", .post_norms = true}, 16 + 16, "blk.0.post_ffw_norm.weight"},
+        {{.architecture = "gemma3", .post_norms = true, .head_norms = true, .window = 8},
+         16 + 16 + 4 + 4,
+         "blk.6.post_attention_norm.weight"},
+        {{.architecture = "phi3", .fused = true}, 0, "blk.5.attn_qkv.weight"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct opened opened;
+        open_kind(&opened, &rows[i].kind, NULL);
+        if (!opened.model)
+            fail_msg("%s", why.text);
+        int64_t numbers = 7 * (LAYER + rows[i].more) + 2 * HEAD + 16;
+        assert_int_equal(model_parameters(opened.model), numbers);
+        assert_int_equal(model_step_weight_bytes(opened.model), 4 * (numbers - HEAD + 16));
+        close_bytes(&opened);
+        open_kind(&opened, &rows[i].kind, rows[i].needed);
+        assert_null(opened.model);
+        assert_non_null(strstr(why.text, rows[i].needed));
+        free(opened.bytes);
+    }
+}
+
+static void a_fused_matrix_is_several_in_a_row(void **state) {
+    (void)state;
+    struct opened opened;
+    open_kind(&opened, &(struct gguf_builder_kind){.architecture = "phi3", .fused = true}, NULL);
+    const struct model_layer *layer = &opened.model->layers[2];
+    const struct gguf_tensor *qkv = gguf_tensor_find(opened.model->file, "blk.2.attn_qkv.weight");
+    const char *data = qkv->data;
+    assert_ptr_equal(layer->q.data, data);
+    assert_ptr_equal(layer->k.data, data + 16 * 16 * 4);
+    assert_ptr_equal(layer->v.data, data + (16 + 8) * 16 * 4);
+    assert_int_equal(layer->q.rows, 16);
+    assert_int_equal(layer->v.rows, 8);
+    assert_int_equal(layer->q.bytes + layer->k.bytes + layer->v.bytes, qkv->bytes);
+    const struct gguf_tensor *up = gguf_tensor_find(opened.model->file, "blk.2.ffn_up.weight");
+    assert_ptr_equal(layer->gate.data, up->data);
+    assert_ptr_equal(layer->up.data, (const char *)up->data + 24 * 16 * 4);
+    assert_int_equal(layer->up.rows, 24);
+    close_bytes(&opened);
+}
+
+static void windows_skip_every_sixth_layer_of_gemma_3(void **state) {
+    (void)state;
+    struct gguf_builder_kind kind = {
+        .architecture = "gemma3", .post_norms = true, .head_norms = true, .window = 8};
+    struct opened opened;
+    open_kind(&opened, &kind, NULL);
+    for (int i = 0; i < 7; i++)
+        assert_int_equal(opened.model->layers[i].has_window, i != 5);
+    assert_int_equal(opened.model->math.window, 8);
+    assert_true(opened.model->rope_window_base == 10000.0F);
+    assert_true(opened.model->math.embedding_scale == 4.0F);
+    close_bytes(&opened);
+    kind.window = 0; // as in the file of its smallest model
+    open_kind(&opened, &kind, NULL);
+    for (int i = 0; i < 7; i++)
+        assert_false(opened.model->layers[i].has_window);
+    close_bytes(&opened);
+}
+
 static void the_weight_type_is_that_of_most_matrix_bytes(void **state) {
     (void)state;
     struct gguf_builder builder;
@@ -333,12 +418,13 @@ struct fault {
 
 static const struct fault faults[] = {
     {"general.architecture", .wanted = "does not say which architecture"},
-    {"general.architecture", "general.architecture", TEXT, .text = "qwen3",
-     .wanted = "has the architecture \"qwen3\"; only \"llama\" works"},
+    {"general.architecture", "general.architecture", TEXT, .text = "qwen3moe",
+     .wanted = "has the architecture \"qwen3moe\"; these work: llama, qwen2, qwen3, gemma2, "
+               "gemma3, phi3"},
     {"general.architecture", "general.architecture", TEXT, .text = "llama4",
-     .wanted = "\"llama4\"; only"},
+     .wanted = "\"llama4\"; these work"},
     {"general.architecture", "general.architecture", TEXT, .text = "ll\x1b[5m",
-     .wanted = "\"ll\\x1b[5m\"; only"},
+     .wanted = "\"ll\\x1b[5m\"; these work"},
     {NULL, "split.count", WHOLE, 3, .wanted = "is one of 3 parts; join them"},
     {NULL, "llama.expert_count", WHOLE, 8, .wanted = "a mixture of 8 experts"},
     {NULL, "llama.logit_scale", REAL, 2, .wanted = "llama.logit_scale, which this program does"},
@@ -369,9 +455,11 @@ static const struct fault faults[] = {
     {KV_HEADS, KV_HEADS, WHOLE, 1,
      .wanted = "blk.0.attn_k.weight is 16 x 8, but the keys ask for "
                "16 x 4"},
-    {ROPE_DIM, ROPE_DIM, WHOLE, 2, .wanted = "turns 2 of 4 numbers a head"},
+    {ROPE_DIM, ROPE_DIM, WHOLE, 6, .wanted = "turns 6 numbers of heads of 4"},
+    {ROPE_DIM, ROPE_DIM, WHOLE, 3, .wanted = "turns 3 numbers of a head; RoPE needs pairs"},
     {NULL, "llama.attention.value_length", WHOLE, 6, .wanted = "keys of 4 and values of 6"},
-    {ROPE_DIM, "llama.attention.key_length", WHOLE, 3, .wanted = "heads of 3 numbers; RoPE needs"},
+    {ROPE_DIM, "llama.attention.key_length", WHOLE, 3,
+     .wanted = "turns 3 numbers of a head; RoPE needs"},
     {ROPE_DIM, "llama.attention.key_length", WHOLE, 32768, .wanted = "4 heads of 32768 are more"},
     {EPSILON, .wanted = EPSILON " is missing"},
     {EPSILON, EPSILON, WHOLE, 1, .wanted = EPSILON " is not a number"},
@@ -381,12 +469,14 @@ static const struct fault faults[] = {
     {EPSILON, EPSILON, REAL, 2, .wanted = EPSILON " is out of range"},
     {"llama.rope.freq_base", "llama.rope.freq_base", REAL, INFINITY, .wanted = "is out of range"},
     {"llama.rope.freq_base", "llama.rope.freq_base", REAL, 0, .wanted = "is out of range"},
-    {NULL, "llama.rope.scaling.type", TEXT, .text = "yarn",
-     .wanted = "stretches positions by \"yarn\""},
+    {NULL, "llama.rope.scaling.type", TEXT, .text = "mrope",
+     .wanted = "stretches positions by \"mrope\""},
+    {NULL, "llama.rope.scaling.type", TEXT, .text = "longrope",
+     .wanted = "stretches positions by \"longrope\""},
     {NULL, "llama.rope.scaling.type", WHOLE, 1, .wanted = "scaling.type is not a text"},
-    {NULL, "llama.rope.scaling.factor", REAL, 8, .wanted = "scaling.factor is not 1"},
-    {NULL, "llama.rope.scaling.factor", WHOLE, 1, .wanted = "scaling.factor is not 1"},
-    {NULL, "llama.rope.scale_linear", REAL, 2, .wanted = "scale_linear is not 1"},
+    {NULL, "llama.rope.scaling.factor", REAL, 0, .wanted = "scaling.factor is out of range"},
+    {NULL, "llama.rope.scaling.factor", WHOLE, 1, .wanted = "scaling.factor is not a number"},
+    {NULL, "llama.rope.scale_linear", REAL, NAN, .wanted = "scale_linear is out of range"},
     {NULL, "llama.vocab_size", WHOLE, 21,
      .wanted = "vocab_size is 21, but there is an embedding for 20"},
     {"token_embd.weight", .wanted = "token_embd.weight is missing; is this only a vocabulary?"},
@@ -680,7 +770,7 @@ static void a_vocabulary_alone_is_no_model(void **state) {
     assert_false(model_open(&model, testdata_path("vocab/ggml-vocab-llama-spm.gguf"), &why));
     assert_non_null(strstr(why.text, "is this only a vocabulary?"));
     assert_false(model_open(&model, testdata_path("vocab/ggml-vocab-gpt-2.gguf"), &why));
-    assert_non_null(strstr(why.text, "has the architecture \"gpt2\"; only \"llama\" works"));
+    assert_non_null(strstr(why.text, "has the architecture \"gpt2\"; these work: llama"));
     assert_null(model);
 }
 
@@ -718,6 +808,9 @@ int main(void) {
         cmocka_unit_test(every_tensor_is_where_its_name_says),
         cmocka_unit_test(a_missing_output_matrix_means_tied),
         cmocka_unit_test(parameters_and_bytes_are_counted_exactly),
+        cmocka_unit_test(an_architecture_has_its_own_parts),
+        cmocka_unit_test(a_fused_matrix_is_several_in_a_row),
+        cmocka_unit_test(windows_skip_every_sixth_layer_of_gemma_3),
         cmocka_unit_test(the_weight_type_is_that_of_most_matrix_bytes),
         cmocka_unit_test(a_tied_matrix_counts_once_for_the_weight_type),
         cmocka_unit_test(heads_may_be_wider_than_the_embedding),
