@@ -285,7 +285,7 @@ endif()
 if(TOKENDRIP_FUZZ)
     target_compile_options(tokendrip_base PRIVATE -fsanitize=fuzzer-no-link)
     target_compile_options(tokendrip_compute PRIVATE -fsanitize=fuzzer-no-link)
-    foreach(name bpe gguf runfile schedule tokenizer)
+    foreach(name bpe gguf quant runfile schedule tokenizer)
         add_executable(fuzz_${name} ${CMAKE_SOURCE_DIR}/tests/fuzz/fuzz_${name}.c
                        ${CMAKE_SOURCE_DIR}/tests/compute/model/gguf_builder.c)
         target_include_directories(fuzz_${name} PRIVATE ${CMAKE_SOURCE_DIR})

@@ -27,7 +27,7 @@ enum {
 
 static const char *const clock_names[] = {"measured", "lesson", NULL};
 static const char *const counting_names[] = {"engine", "lesson", NULL};
-static const char *const weights_names[] = {"f16", "bf16", "q8_0", "q4_0", NULL};
+static const char *const weights_names[] = {"f16", "bf16", "q8_0", "q4_0", "q4_k", NULL};
 static const char *const mode_names[] = {"stage", "show", "lesson", "lab", NULL};
 static const char *const theme_names[] = {"dark", "projector", "contrast", NULL};
 

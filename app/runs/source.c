@@ -52,6 +52,7 @@ static enum gguf_tensor_type weights_type(enum weights_choice choice) {
         [WEIGHTS_DEFAULT] = GGUF_TENSOR_F32, // means the preset's own
         [WEIGHTS_F16] = GGUF_TENSOR_F16,     [WEIGHTS_BF16] = GGUF_TENSOR_BF16,
         [WEIGHTS_Q8_0] = GGUF_TENSOR_Q8_0,   [WEIGHTS_Q4_0] = GGUF_TENSOR_Q4_0,
+        [WEIGHTS_Q4_K] = GGUF_TENSOR_Q4_K,
     };
     return types[choice];
 }

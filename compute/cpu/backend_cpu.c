@@ -32,7 +32,8 @@ static bool check_matrix(const struct tensor *t, const char *name, bool is_made,
         return why_set(why,
                        "the CPU cannot multiply %s weights of type %s in rows of %d numbers: "
                        "they come in blocks of %d",
-                       name, gguf_tensor_type_name(t->type), (int)t->cols, QUANT_BLOCK);
+                       name, gguf_tensor_type_name(t->type), (int)t->cols,
+                       quant_format(t->type)->block);
     if (!t->data || (uintptr_t)t->data % quant_alignment(t->type) != 0)
         return why_set(why, "the %s weights are not aligned to their numbers", name);
     return true;

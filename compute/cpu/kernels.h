@@ -82,7 +82,7 @@ struct kernels {
     size_t (*attend_floats)(int heads, int head_dim, int positions);
 
     // A row of random weights of a model made from a shape: shape_random_value's numbers,
-    // rounded as quant.h says. cols is a multiple of QUANT_BLOCK.
+    // rounded as quant.h says. cols is a multiple of QUANT_BLOCK and of the type's block.
     // row: [quant_row_bytes()], aligned to its numbers
     void (*random_row)(void *row, enum gguf_tensor_type type, int cols,
                        struct shape_random_row keys, float scale);

@@ -15,22 +15,20 @@
 #include "compute/cpu/kernels_sets.h"
 
 #include "compute/base/num.h"
+#include "compute/cpu/groups.h"
+#include "compute/cpu/kernels_make.h"
 #include "compute/cpu/vec.h"
 #include "compute/model/quant.h"
-#include "compute/model/shape_random.h"
 
 #include <math.h>
 
 enum {
-    LANES = KERNELS_LANES,
     TILE_VECS = 2, // of weight rows
     TILE_ROWS = TILE_VECS * LANES,
     TILE_MOST = 8,                             // tokens that tile_some knows
     TILE_TOKENS = LANES == 16 ? TILE_MOST : 6, // the sums and a line fit the registers
     PANEL_DEPTH = 512,
     KEY_BLOCK = KERNELS_KEY_BLOCK,
-    BLOCK_VECS = QUANT_BLOCK / LANES, // of a block's numbers
-    SCALE_BYTES = 2,
 };
 
 _Static_assert(KERNELS_PANEL_FLOATS >= PANEL_DEPTH * TILE_ROWS, "a panel fits");
@@ -44,37 +42,20 @@ static const unsigned char *row_at(const struct tensor *w, int64_t row) {
     return (const unsigned char *)w->data + (size_t)row * quant_row_bytes(w->type, w->cols);
 }
 
-VEC_INLINE uint16_t scale_of(const unsigned char *block) {
-    uint16_t scale;
-    memcpy(&scale, block, sizeof scale);
-    return scale;
+VEC_INLINE bool has_blocks(enum gguf_tensor_type type) {
+    return type != GGUF_TENSOR_F32 && type != GGUF_TENSOR_F16 && type != GGUF_TENSOR_BF16;
 }
 
-// LANES numbers from column `col` on, which is a multiple of LANES; so they lie in
-// one block where there are blocks.
+// LANES numbers from column `col` on, of a type without blocks.
 VEC_INLINE vec load(enum gguf_tensor_type type, const unsigned char *row, int col) {
-    const unsigned char *block;
-    vec numbers[BLOCK_VECS];
-    switch (type) {
-    case GGUF_TENSOR_F16:
+    if (type == GGUF_TENSOR_F16)
         return vec_load_half((const uint16_t *)(const void *)row + col);
-    case GGUF_TENSOR_BF16:
+    if (type == GGUF_TENSOR_BF16)
         return vec_load_bf16((const uint16_t *)(const void *)row + col);
-    case GGUF_TENSOR_Q8_0:
-        block = row + (size_t)(col / QUANT_BLOCK) * QUANT_Q8_0_BYTES;
-        return vec_all_half(scale_of(block)) *
-               vec_load_bytes((const int8_t *)block + SCALE_BYTES + col % QUANT_BLOCK);
-    case GGUF_TENSOR_Q4_0:
-        block = row + (size_t)(col / QUANT_BLOCK) * QUANT_Q4_0_BYTES;
-        vec_load_pairs(numbers, block + SCALE_BYTES);
-        return vec_all_half(scale_of(block)) * numbers[col % QUANT_BLOCK / LANES];
-    case GGUF_TENSOR_F32:
-        break;
-    }
     return vec_load((const float *)(const void *)row + col);
 }
 
-// The first `count` < LANES of them; rows of blocks have no such rest.
+// The first `count` < LANES of them.
 VEC_INLINE vec load_part(enum gguf_tensor_type type, const unsigned char *row, int col, int count) {
     const uint16_t *halves = (const uint16_t *)(const void *)row + col;
     if (type == GGUF_TENSOR_F16)
@@ -84,10 +65,26 @@ VEC_INLINE vec load_part(enum gguf_tensor_type type, const unsigned char *row, i
     return vec_load_part((const float *)(const void *)row + col, count);
 }
 
+// The 32 numbers of a group of any block format. Not inline: one copy serves all types.
+static void load_numbers(vec out[GROUP_VECS], enum gguf_tensor_type type, const unsigned char *row,
+                         int index) {
+    struct group group = load_group(type, row, index);
+    for (int v = 0; v < GROUP_VECS; v++) {
+        int run = v * LANES / 16;
+        out[v] = vec_fma(vec_all(group.scale[run]), group_steps(type, &group, v),
+                         vec_all(group.least[run]));
+    }
+}
+
 static void widen(float *out, const struct tensor *weights, int64_t row) {
     const unsigned char *from = row_at(weights, row);
     int cols = (int)weights->cols;
     int c = 0;
+    for (; has_blocks(weights->type) && c < cols; c += QUANT_BLOCK) {
+        vec numbers[GROUP_VECS];
+        load_numbers(numbers, weights->type, from, c / QUANT_BLOCK);
+        memcpy(out + c, numbers, sizeof numbers);
+    }
     for (; c + LANES <= cols; c += LANES)
         vec_store(out + c, load(weights->type, from, c));
     if (c < cols)
@@ -127,34 +124,35 @@ VEC_INLINE void dot_four(float out[4], enum gguf_tensor_type type,
     vec_sum_four(out, even);
 }
 
-// The numbers of a block as they are stored, without their scale.
-VEC_INLINE void load_block_numbers(vec out[BLOCK_VECS], enum gguf_tensor_type type,
-                                   const unsigned char *block) {
-    if (type == GGUF_TENSOR_Q4_0) {
-        vec_load_pairs(out, block + SCALE_BYTES);
-        return;
+// A group's products with the token. One scale for all 32 is multiplied once, after they are
+// added up, so that a number costs one multiplication and no more.
+VEC_INLINE vec add_products(vec sum, enum gguf_tensor_type type, const struct group *group,
+                            const float *in) {
+    if (group_has_runs(type) || group_has_least(type)) {
+        for (int v = 0; v < GROUP_VECS; v++) {
+            int run = v * LANES / 16;
+            vec number = vec_fma(vec_all(group->scale[run]), group_steps(type, group, v),
+                                 vec_all(group->least[run]));
+            sum = vec_fma(number, vec_load(in + v * LANES), sum);
+        }
+        return sum;
     }
-    for (int v = 0; v < BLOCK_VECS; v++)
-        out[v] = vec_load_bytes((const int8_t *)block + SCALE_BYTES + v * LANES);
+    vec products = group_steps(type, group, 0) * vec_load(in);
+    for (int v = 1; v < GROUP_VECS; v++)
+        products = vec_fma(group_steps(type, group, v), vec_load(in + v * LANES), products);
+    return vec_fma(vec_all(group->scale[0]), products, sum);
 }
 
-// The same for rows of blocks: a block's products are added up first and scaled
-// once, so that a number costs one multiplication and no more.
+// The same for rows of blocks.
 VEC_INLINE void dot_four_blocks(float out[4], enum gguf_tensor_type type,
                                 const unsigned char *const rows[4], const float *in, int cols) {
-    size_t block_bytes = type == GGUF_TENSOR_Q8_0 ? QUANT_Q8_0_BYTES : QUANT_Q4_0_BYTES;
     vec sums[4];
     for (int i = 0; i < 4; i++)
         sums[i] = vec_all(0);
-    size_t at = 0;
-    for (int c = 0; c < cols; c += QUANT_BLOCK, at += block_bytes) {
+    for (int c = 0; c < cols; c += QUANT_BLOCK) {
         for (int i = 0; i < 4; i++) {
-            vec numbers[BLOCK_VECS];
-            load_block_numbers(numbers, type, rows[i] + at);
-            vec products = numbers[0] * vec_load(in + c);
-            for (int v = 1; v < BLOCK_VECS; v++)
-                products = vec_fma(numbers[v], vec_load(in + c + v * LANES), products);
-            sums[i] = vec_fma(vec_all_half(scale_of(rows[i] + at)), products, sums[i]);
+            struct group group = load_group(type, rows[i], c / QUANT_BLOCK);
+            sums[i] = add_products(sums[i], type, &group, in + c);
         }
     }
     vec_sum_four(out, sums);
@@ -164,14 +162,15 @@ VEC_INLINE void dot_four_blocks(float out[4], enum gguf_tensor_type type,
 // that every row is summed in the same order wherever a split falls.
 VEC_INLINE void matvec(const struct matmul *job, enum gguf_tensor_type type) {
     const struct tensor *w = job->weights;
-    bool has_blocks = type == GGUF_TENSOR_Q8_0 || type == GGUF_TENSOR_Q4_0;
+    size_t row_bytes = quant_row_bytes(type, w->cols);
     for (int r = job->row_from; r < job->row_to; r += 4) {
         int rows = job->row_to - r < 4 ? job->row_to - r : 4;
         const unsigned char *at[4];
         float sums[4];
         for (int i = 0; i < 4; i++)
-            at[i] = row_at(w, r + (i < rows ? i : rows - 1));
-        if (has_blocks)
+            at[i] = (const unsigned char *)w->data +
+                    (size_t)(r + (i < rows ? i : rows - 1)) * row_bytes;
+        if (has_blocks(type))
             dot_four_blocks(sums, type, at, job->in, (int)w->cols);
         else
             dot_four(sums, type, at, job->in, (int)w->cols);
@@ -197,6 +196,39 @@ static void matvec_any(const struct matmul *job) {
         break;
     case GGUF_TENSOR_Q4_0:
         matvec(job, GGUF_TENSOR_Q4_0);
+        break;
+    case GGUF_TENSOR_Q4_1:
+        matvec(job, GGUF_TENSOR_Q4_1);
+        break;
+    case GGUF_TENSOR_Q5_0:
+        matvec(job, GGUF_TENSOR_Q5_0);
+        break;
+    case GGUF_TENSOR_Q5_1:
+        matvec(job, GGUF_TENSOR_Q5_1);
+        break;
+    case GGUF_TENSOR_IQ4_NL:
+        matvec(job, GGUF_TENSOR_IQ4_NL);
+        break;
+    case GGUF_TENSOR_MXFP4:
+        matvec(job, GGUF_TENSOR_MXFP4);
+        break;
+    case GGUF_TENSOR_Q2_K:
+        matvec(job, GGUF_TENSOR_Q2_K);
+        break;
+    case GGUF_TENSOR_Q3_K:
+        matvec(job, GGUF_TENSOR_Q3_K);
+        break;
+    case GGUF_TENSOR_Q4_K:
+        matvec(job, GGUF_TENSOR_Q4_K);
+        break;
+    case GGUF_TENSOR_Q5_K:
+        matvec(job, GGUF_TENSOR_Q5_K);
+        break;
+    case GGUF_TENSOR_Q6_K:
+        matvec(job, GGUF_TENSOR_Q6_K);
+        break;
+    case GGUF_TENSOR_IQ4_XS:
+        matvec(job, GGUF_TENSOR_IQ4_XS);
         break;
     }
 }
@@ -303,6 +335,12 @@ struct panel_source {
     int row_count; // 1 .. TILE_ROWS; lanes beyond become zero
 };
 
+VEC_INLINE void store_square(float *to, vec square[LANES], int cols) {
+    vec_transpose(square);
+    for (int i = 0; i < LANES && i < cols; i++)
+        vec_store(to + (size_t)i * TILE_ROWS, square[i]);
+}
+
 VEC_INLINE void fill_square(float *to, const struct panel_source *from, enum gguf_tensor_type type,
                             int first_row, int col, int cols) {
     vec square[LANES];
@@ -315,17 +353,35 @@ VEC_INLINE void fill_square(float *to, const struct panel_source *from, enum ggu
         else
             square[i] = load_part(type, row, col, cols);
     }
-    vec_transpose(square);
-    for (int i = 0; i < LANES && i < cols; i++)
-        vec_store(to + (size_t)i * TILE_ROWS, square[i]);
+    store_square(to, square, cols);
+}
+
+// The same for a group of columns, which is as many squares side by side.
+static void fill_squares(float *to, const struct panel_source *from, int first_row, int col) {
+    vec squares[GROUP_VECS][LANES];
+    for (int i = 0; i < LANES; i++) {
+        vec numbers[GROUP_VECS] = {0};
+        const unsigned char *row = from->rows + (size_t)(first_row + i) * from->row_bytes;
+        if (first_row + i < from->row_count)
+            load_numbers(numbers, from->type, row, col / QUANT_BLOCK);
+        for (int v = 0; v < GROUP_VECS; v++)
+            squares[v][i] = numbers[v];
+    }
+    for (int v = 0; v < GROUP_VECS; v++)
+        store_square(to + (size_t)(v * LANES) * TILE_ROWS, squares[v], LANES);
 }
 
 VEC_INLINE void fill_panel_of(float *panel, const struct panel_source *from,
                               enum gguf_tensor_type type, int col_from, int col_to) {
-    for (int c = col_from; c < col_to; c += LANES) {
+    int step = has_blocks(type) ? QUANT_BLOCK : LANES;
+    for (int c = col_from; c < col_to; c += step) {
         float *to = panel + (size_t)(c - col_from) * TILE_ROWS;
-        for (int v = 0; v < TILE_VECS; v++)
-            fill_square(to + v * LANES, from, type, v * LANES, c, col_to - c);
+        for (int v = 0; v < TILE_VECS; v++) {
+            if (has_blocks(type))
+                fill_squares(to + v * LANES, from, v * LANES, c);
+            else
+                fill_square(to + v * LANES, from, type, v * LANES, c, col_to - c);
+        }
     }
 }
 
@@ -341,11 +397,8 @@ static void fill_panel(float *panel, const struct panel_source *from, int col_fr
     case GGUF_TENSOR_BF16:
         fill_panel_of(panel, from, GGUF_TENSOR_BF16, col_from, col_to);
         break;
-    case GGUF_TENSOR_Q8_0:
+    default: // any format of blocks
         fill_panel_of(panel, from, GGUF_TENSOR_Q8_0, col_from, col_to);
-        break;
-    case GGUF_TENSOR_Q4_0:
-        fill_panel_of(panel, from, GGUF_TENSOR_Q4_0, col_from, col_to);
         break;
     }
 }
@@ -785,136 +838,6 @@ static void attend(const struct attention *job) {
         attend_one(job);
     else
         attend_many(job);
-}
-
-// --- Making weights ---
-
-// quant.h and shape_random.h say what comes out, to the bit: nothing here may be
-// fused into one rounding.
-
-// Columns `col` .. `col` + LANES - 1 of a random row.
-VEC_INLINE vec random_numbers(struct shape_random_row keys, uint32_t col, float scale) {
-    vec_bits x;
-    for (int i = 0; i < LANES; i++)
-        x[i] = (uint32_t)i;
-    x = (x + col) * SHAPE_RANDOM_STEP + keys.first;
-    x = (x ^ (x >> 16)) * SHAPE_RANDOM_FIRST;
-    x = (x ^ (x >> 15) ^ keys.second) * SHAPE_RANDOM_SECOND;
-    x ^= x >> 16;
-    vec_int raw = (vec_int)(x & 0xffff) + (vec_int)(x >> 16) - 65535;
-    return __builtin_convertvector(raw, vec) * vec_all(scale);
-}
-
-// To nearest, ties to even; the numbers are finite.
-VEC_INLINE void store_bf16(uint16_t *to, vec v) {
-    vec_bits bits = (vec_bits)v;
-    bits = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
-    typedef uint16_t narrow __attribute__((vector_size(LANES * 2)));
-    narrow out = __builtin_convertvector(bits, narrow);
-    memcpy(to, &out, sizeof out);
-}
-
-typedef uint8_t vec_bytes __attribute__((vector_size(LANES)));
-
-VEC_INLINE vec_int steps_of(vec numbers, float per_step, float half) {
-    return __builtin_convertvector(numbers * vec_all(per_step) + vec_all(half), vec_int);
-}
-
-VEC_INLINE void store_scale(unsigned char *block, float scale) {
-    uint16_t half = half_from_float(scale);
-    memcpy(block, &half, sizeof half);
-}
-
-// The largest magnitude of a block.
-VEC_INLINE float block_most(const vec numbers[BLOCK_VECS]) {
-    vec most = vec_max(numbers[0], -numbers[0]);
-    for (int v = 1; v < BLOCK_VECS; v++)
-        most = vec_max(most, vec_max(numbers[v], -numbers[v]));
-    return vec_largest(most);
-}
-
-VEC_INLINE void store_q8_0(unsigned char *block, const vec numbers[BLOCK_VECS]) {
-    float most = block_most(numbers);
-    float per_step = most > 0 ? 127.0f / most : 0;
-    store_scale(block, most / 127.0f);
-    for (int v = 0; v < BLOCK_VECS; v++) {
-        vec_int steps = steps_of(numbers[v], per_step, 128.5f) - 128;
-        vec_bytes bytes = __builtin_convertvector(steps, vec_bytes);
-        memcpy(block + SCALE_BYTES + v * LANES, &bytes, sizeof bytes);
-    }
-}
-
-// Of the numbers as large as the largest the first one counts, since its sign does.
-static float signed_most(const float numbers[QUANT_BLOCK], float most) {
-    int i = 0;
-    while (fabsf(numbers[i]) != most)
-        i++;
-    return numbers[i];
-}
-
-VEC_INLINE void store_q4_0(unsigned char *block, const vec numbers[BLOCK_VECS]) {
-    float plain[QUANT_BLOCK];
-    uint8_t steps[QUANT_BLOCK];
-    for (int v = 0; v < BLOCK_VECS; v++)
-        vec_store(plain + v * LANES, numbers[v]);
-    float most = signed_most(plain, block_most(numbers));
-    float per_step = most != 0 ? -8.0f / most : 0;
-    store_scale(block, most != 0 ? most / -8.0f : 0);
-    for (int v = 0; v < BLOCK_VECS; v++) {
-        vec_int step = steps_of(numbers[v], per_step, 8.5f);
-        step -= (vec_int)(step > 15) & 1; // 16, of the largest number's other sign
-        vec_bytes bytes = __builtin_convertvector(step, vec_bytes);
-        memcpy(steps + v * LANES, &bytes, sizeof bytes);
-    }
-    typedef uint8_t pairs __attribute__((vector_size(QUANT_BLOCK / 2)));
-    pairs low, high;
-    memcpy(&low, steps, sizeof low);
-    memcpy(&high, steps + sizeof low, sizeof high);
-    low |= high << 4;
-    memcpy(block + SCALE_BYTES, &low, sizeof low);
-}
-
-VEC_INLINE void make_row(unsigned char *row, enum gguf_tensor_type type, int cols,
-                         struct shape_random_row keys, float scale) {
-    for (int c = 0; c < cols; c += QUANT_BLOCK) {
-        vec numbers[BLOCK_VECS];
-        for (int v = 0; v < BLOCK_VECS; v++)
-            numbers[v] = random_numbers(keys, (uint32_t)(c + v * LANES), scale);
-        if (type == GGUF_TENSOR_Q8_0)
-            store_q8_0(row + c / QUANT_BLOCK * QUANT_Q8_0_BYTES, numbers);
-        if (type == GGUF_TENSOR_Q4_0)
-            store_q4_0(row + c / QUANT_BLOCK * QUANT_Q4_0_BYTES, numbers);
-        for (int v = 0; v < BLOCK_VECS; v++) {
-            size_t at = (size_t)(c + v * LANES);
-            if (type == GGUF_TENSOR_F32)
-                vec_store((float *)(void *)row + at, numbers[v]);
-            if (type == GGUF_TENSOR_F16)
-                vec_store_half((uint16_t *)(void *)row + at, numbers[v]);
-            if (type == GGUF_TENSOR_BF16)
-                store_bf16((uint16_t *)(void *)row + at, numbers[v]);
-        }
-    }
-}
-
-static void random_row(void *row, enum gguf_tensor_type type, int cols,
-                       struct shape_random_row keys, float scale) {
-    switch (type) {
-    case GGUF_TENSOR_F32:
-        make_row(row, GGUF_TENSOR_F32, cols, keys, scale);
-        break;
-    case GGUF_TENSOR_F16:
-        make_row(row, GGUF_TENSOR_F16, cols, keys, scale);
-        break;
-    case GGUF_TENSOR_BF16:
-        make_row(row, GGUF_TENSOR_BF16, cols, keys, scale);
-        break;
-    case GGUF_TENSOR_Q8_0:
-        make_row(row, GGUF_TENSOR_Q8_0, cols, keys, scale);
-        break;
-    case GGUF_TENSOR_Q4_0:
-        make_row(row, GGUF_TENSOR_Q4_0, cols, keys, scale);
-        break;
-    }
 }
 
 // --- Reading, for the measurement of the memory ---

@@ -240,7 +240,12 @@ static bool warm_up(struct backend_state *s, struct why *why) {
 }
 
 static bool check_matrix(const struct tensor *t, const char *name, bool is_made, struct why *why) {
-    if (!quant_is_known(t->type) || quant_row_bytes(t->type, t->cols) == 0)
+    if (!device_weights_knows(t->type))
+        return why_set(why,
+                       "the GPU has no kernels for %s weights, and the %s weights are: use "
+                       "--device cpu",
+                       gguf_tensor_type_name(t->type), name);
+    if (quant_row_bytes(t->type, t->cols) == 0)
         return why_set(why, "the GPU cannot multiply %s weights of type %s in rows of %d numbers",
                        name, gguf_tensor_type_name(t->type), (int)t->cols);
     if (!is_made && !t->data)

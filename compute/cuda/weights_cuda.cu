@@ -45,6 +45,10 @@ static enum weight_type type_of(enum gguf_tensor_type type) {
     }
 }
 
+bool device_weights_knows(enum gguf_tensor_type type) {
+    return type == GGUF_TENSOR_F32 || type_of(type) != WEIGHT_F32;
+}
+
 // Matrices stored as one, rows after rows. If their types differ they are kept as floats,
 // which is exact for each.
 struct together {

@@ -25,6 +25,9 @@ struct device_weights {
     size_t most_values;          // of a layer's largest matrix, padded for bf16
 };
 
+// Whether the kernels can multiply a matrix of that type.
+bool device_weights_knows(enum gguf_tensor_type type);
+
 // Sizes and places; takes no device memory yet.
 bool device_weights_plan(struct device_weights *weights, const struct model *model,
                          struct why *why);

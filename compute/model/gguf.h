@@ -29,7 +29,7 @@ enum gguf_value_type {
     GGUF_F64,
 };
 
-// The tensor types of ggml that this program computes with or will. A file may use
+// The tensor types of ggml that this program computes with (quant.h). A file may use
 // any of ggml's types: sizes are checked for all of them and `type` then holds
 // ggml's number (gguf_tensor_type_name gives its name); who reads the tensor
 // rejects types it cannot use. Numbers that ggml does not define are refused here.
@@ -37,8 +37,19 @@ enum gguf_tensor_type {
     GGUF_TENSOR_F32 = 0,
     GGUF_TENSOR_F16 = 1,
     GGUF_TENSOR_Q4_0 = 2,
+    GGUF_TENSOR_Q4_1 = 3,
+    GGUF_TENSOR_Q5_0 = 6,
+    GGUF_TENSOR_Q5_1 = 7,
     GGUF_TENSOR_Q8_0 = 8,
+    GGUF_TENSOR_Q2_K = 10,
+    GGUF_TENSOR_Q3_K = 11,
+    GGUF_TENSOR_Q4_K = 12,
+    GGUF_TENSOR_Q5_K = 13,
+    GGUF_TENSOR_Q6_K = 14,
+    GGUF_TENSOR_IQ4_NL = 20,
+    GGUF_TENSOR_IQ4_XS = 23,
     GGUF_TENSOR_BF16 = 30,
+    GGUF_TENSOR_MXFP4 = 39,
 };
 
 struct gguf_string {

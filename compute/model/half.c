@@ -72,9 +72,3 @@ uint16_t half_from_float(float value) {
 float half_bf16_to_float(uint16_t bf16) {
     return float_of((uint32_t)bf16 << 16);
 }
-
-void half_row_to_float(float *out, const void *in, size_t count) {
-    const unsigned char *bytes = in;
-    for (size_t i = 0; i < count; i++)
-        out[i] = half_to_float((uint16_t)(bytes[2 * i] | bytes[2 * i + 1] << 8));
-}

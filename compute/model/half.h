@@ -6,7 +6,6 @@
 #ifndef COMPUTE_MODEL_HALF_H
 #define COMPUTE_MODEL_HALF_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 // Exact: every half is a float. NaN stays NaN with its payload, made quiet.
@@ -17,8 +16,5 @@ uint16_t half_from_float(float value);
 
 // Exact.
 float half_bf16_to_float(uint16_t bf16);
-
-// `count` halves at `in` (need not be aligned) as floats. out: [count]
-void half_row_to_float(float *out, const void *in, size_t count);
 
 #endif

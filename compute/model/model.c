@@ -636,21 +636,13 @@ int64_t model_parameters(const struct model *model) {
     return sum;
 }
 
-// The five types, in the order in which a tie is decided.
-static const enum gguf_tensor_type matrix_types[] = {
-    GGUF_TENSOR_F16, GGUF_TENSOR_F32, GGUF_TENSOR_BF16, GGUF_TENSOR_Q8_0, GGUF_TENSOR_Q4_0,
-};
-enum { MATRIX_TYPES = sizeof matrix_types / sizeof matrix_types[0] };
-
-static void count_bytes(int64_t bytes[MATRIX_TYPES], const struct tensor *tensor) {
-    for (int i = 0; i < MATRIX_TYPES; i++) {
-        if (tensor->type == matrix_types[i])
-            bytes[i] += (int64_t)tensor->bytes;
-    }
+// By the place of the type in quant_formats, where the first of equals wins.
+static void count_bytes(int64_t bytes[QUANT_FORMATS], const struct tensor *tensor) {
+    bytes[quant_format(tensor->type) - quant_formats] += (int64_t)tensor->bytes;
 }
 
 const char *model_weight_type(const struct model *model) {
-    int64_t bytes[MATRIX_TYPES] = {0};
+    int64_t bytes[QUANT_FORMATS] = {0};
     for (int i = -1; i < model->shape.layers; i++) {
         const struct tensor *parts[LAYER_TENSORS] = {&model->token_embd, &model->output};
         int count = model->shape.tied_output ? 1 : 2;
@@ -664,9 +656,9 @@ const char *model_weight_type(const struct model *model) {
         }
     }
     int most = 0;
-    for (int i = 1; i < MATRIX_TYPES; i++)
+    for (int i = 1; i < QUANT_FORMATS; i++)
         most = bytes[i] > bytes[most] ? i : most;
-    return gguf_tensor_type_name(matrix_types[most]);
+    return gguf_tensor_type_name(quant_formats[most].type);
 }
 
 int64_t model_step_weight_bytes(const struct model *model) {

@@ -116,6 +116,13 @@ bool shape_model(struct model **out, const struct shape_preset *preset, enum ggu
                  uint64_t seed, struct why *why) {
     const struct model_shape *h = &preset->shape;
     *out = NULL;
+    const int rows[] = {h->dim, h->heads * h->head_dim, h->ff_dim};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (quant_row_bytes(type, rows[i]) == 0)
+            return why_set(
+                why, "%s has rows of %d numbers, and %s comes in blocks of %d: take q8_0",
+                preset->name, rows[i], gguf_tensor_type_name(type), quant_format(type)->block);
+    }
     struct model *model = calloc(1, sizeof *model);
     if (!model)
         return why_set(why, "no memory for a model");

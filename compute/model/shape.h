@@ -30,7 +30,8 @@ const struct shape_preset *shape_find(const char *name, struct why *why);
 size_t shape_bytes(const struct shape_preset *preset, enum gguf_tensor_type type);
 
 // A model of the preset's sizes whose matrices have no data yet (model.is_made).
-// Weights "synthetic", name the preset's. type: one of quant.h. Owner: model_close.
+// Weights "synthetic", name the preset's. type: F32 or one that quant.h rounds random weights
+// to; its blocks must fill the rows. Owner: model_close.
 bool shape_model(struct model **out, const struct shape_preset *preset, enum gguf_tensor_type type,
                  uint64_t seed, struct why *why);
 

@@ -81,8 +81,8 @@ static void tokens_of(const struct model *model, int32_t *out, int count) {
 // --- The reference ---
 
 static double weight_at(const struct tensor *w, int64_t row, int64_t col) {
-    float block[QUANT_BLOCK];
-    int unit = quant_block_values(w->type);
+    float block[QUANT_LARGE];
+    int unit = quant_format(w->type)->block;
     const unsigned char *from = (const unsigned char *)w->data +
                                 (size_t)row * quant_row_bytes(w->type, w->cols) +
                                 (size_t)(col / unit) * quant_row_bytes(w->type, unit);
@@ -715,8 +715,10 @@ static void weights_it_cannot_multiply_are_refused_by_name(void **state) {
     struct backend_opts opts = {.context = 64};
     struct tensor *up = &model->layers[0].up;
     const struct tensor kept = *up;
-    up->type = (enum gguf_tensor_type)14;
-    refuse_open(model, opts, "up weights of type Q6_K: use an F16 file");
+    up->type = (enum gguf_tensor_type)15;
+    refuse_open(model, opts, "up weights of type Q8_K: use an F16 file");
+    up->type = GGUF_TENSOR_Q6_K;
+    refuse_open(model, opts, "rows of 4 numbers: they come in blocks of 256");
     up->type = GGUF_TENSOR_Q8_0;
     refuse_open(model, opts, "up weights of type Q8_0 in rows of 4 numbers");
     *up = kept;

@@ -48,10 +48,12 @@ static float *guarded(size_t count) {
     return values;
 }
 
-static const enum gguf_tensor_type types[] = {
-    GGUF_TENSOR_F32, GGUF_TENSOR_F16, GGUF_TENSOR_BF16, GGUF_TENSOR_Q8_0, GGUF_TENSOR_Q4_0,
+// What a model can be made of (shape.h).
+static const enum gguf_tensor_type made_types[] = {
+    GGUF_TENSOR_F32,  GGUF_TENSOR_F16,  GGUF_TENSOR_BF16,
+    GGUF_TENSOR_Q8_0, GGUF_TENSOR_Q4_0, GGUF_TENSOR_Q4_K,
 };
-enum { TYPES = sizeof(types) / sizeof(types[0]) };
+enum { MADE_TYPES = sizeof(made_types) / sizeof(made_types[0]) };
 
 static bool has_whole_blocks(enum gguf_tensor_type type, int cols) {
     return quant_row_bytes(type, cols) != 0;
@@ -62,9 +64,13 @@ static struct tensor random_tensor(enum gguf_tensor_type type, int rows, int col
     float *values = random_floats(count);
     unsigned char *data = malloc((size_t)rows * row_bytes);
     assert_non_null(data);
-    for (int r = 0; r < rows; r++)
-        quant_row_from_float(data + (size_t)r * row_bytes, type, values + (size_t)(r * cols),
-                             (size_t)cols);
+    for (int r = 0; r < rows; r++) {
+        if (quant_format(type)->block > 1)
+            quant_random_row(data + (size_t)r * row_bytes, type, (size_t)cols, &seed);
+        else
+            quant_row_from_float(data + (size_t)r * row_bytes, type, values + (size_t)(r * cols),
+                                 (size_t)cols);
+    }
     free(values);
     return (struct tensor){.type = type, .rows = rows, .cols = cols, .data = data};
 }
@@ -74,8 +80,8 @@ static void free_tensor(const struct tensor *tensor) {
 }
 
 static double weight_at(const struct tensor *tensor, int row, int col) {
-    float block[QUANT_BLOCK];
-    int unit = quant_block_values(tensor->type);
+    float block[QUANT_LARGE];
+    int unit = quant_format(tensor->type)->block;
     const unsigned char *from = (const unsigned char *)tensor->data +
                                 (size_t)row * quant_row_bytes(tensor->type, tensor->cols) +
                                 (size_t)(col / unit) * quant_row_bytes(tensor->type, unit);
@@ -169,14 +175,14 @@ static void every_bf16_is_widened_exactly(void **state) {
 
 static void rows_of_any_length_and_type_are_widened(void **state) {
     (void)state;
-    static const int lengths[] = {1, 3, 4, 7, 8, 15, 16, 17, 32, 64, 96, 172};
+    static const int lengths[] = {1, 3, 4, 7, 8, 15, 16, 17, 32, 64, 96, 172, 256, 768};
     enum { LENGTHS = sizeof(lengths) / sizeof(lengths[0]) };
     for (int i = 0; kernels_at(i); i++) {
-        for (int k = 0; k < TYPES * LENGTHS; k++) {
-            int cols = lengths[k / TYPES];
-            if (!has_whole_blocks(types[k % TYPES], cols))
+        for (int k = 0; k < QUANT_FORMATS * LENGTHS; k++) {
+            int cols = lengths[k / QUANT_FORMATS];
+            if (!has_whole_blocks(quant_formats[k % QUANT_FORMATS].type, cols))
                 continue;
-            struct tensor tensor = random_tensor(types[k % TYPES], 3, cols);
+            struct tensor tensor = random_tensor(quant_formats[k % QUANT_FORMATS].type, 3, cols);
             float *out = guarded((size_t)cols + 1);
             kernels_at(i)->widen(out, &tensor, 2);
             for (int c = 0; c < cols; c++)
@@ -185,6 +191,37 @@ static void rows_of_any_length_and_type_are_widened(void **state) {
             free(out);
             free_tensor(&tensor);
         }
+    }
+}
+
+// Whole rows of random bits, scales that are infinite or no number among them.
+static void any_bits_are_widened_as_the_reference_does(void **state) {
+    (void)state;
+    enum { BLOCKS = 400 };
+    for (int t = 0; t < QUANT_FORMATS; t++) {
+        const struct quant_format *format = &quant_formats[t];
+        size_t count = (size_t)BLOCKS * (size_t)format->block;
+        size_t bytes = (size_t)BLOCKS * (size_t)format->block_bytes;
+        unsigned char *row = malloc(bytes);
+        float *wanted = malloc(count * sizeof *wanted), *got = malloc(count * sizeof *got);
+        assert_true(row && wanted && got);
+        for (size_t i = 0; i < bytes; i++)
+            row[i] = (unsigned char)((int)(random_float() * 128) & 255);
+        quant_row_to_float(wanted, format->type, row, count);
+        struct tensor tensor = {
+            .type = format->type, .rows = 1, .cols = (int64_t)count, .data = row};
+        for (int i = 0; kernels_at(i); i++) {
+            kernels_at(i)->widen(got, &tensor, 0);
+            for (size_t k = 0; k < count; k++) {
+                if (!(got[k] == wanted[k] || (isnan(got[k]) && isnan(wanted[k]))))
+                    fail_msg("%s, %s: number %d is %g, expected %g", kernels_at(i)->isa,
+                             gguf_tensor_type_name(format->type), (int)k, (double)got[k],
+                             (double)wanted[k]);
+            }
+        }
+        free(row);
+        free(wanted);
+        free(got);
     }
 }
 
@@ -226,7 +263,8 @@ static const struct size sizes[] = {
     {32, 17, 7},  {33, 64, 8},   {64, 64, 1},  {64, 172, 9}, {172, 64, 13}, {172, 64, 1},
     {8, 512, 2},  {40, 513, 5},  {7, 1030, 4}, {6, 1030, 1}, {65, 33, 24},  {2, 2, 25},
     {16, 8, 129}, {100, 100, 1}, {3, 511, 1},  {1, 32, 1},   {5, 96, 3},    {6, 1056, 1},
-    {7, 1056, 4}, {65, 544, 9},  {172, 64, 1}, {2, 32, 25},
+    {7, 1056, 4}, {65, 544, 9},  {172, 64, 1}, {2, 32, 25},  {6, 256, 1},   {33, 768, 9},
+    {5, 1280, 3},
 };
 enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 
@@ -294,11 +332,11 @@ static void products_equal_double_arithmetic_at_every_size(void **state) {
     (void)state;
     for (int i = 0; kernels_at(i); i++) {
         for (int k = 0; k < SIZES; k++) {
-            for (int t = 0; t < TYPES; t++) {
-                if (!has_whole_blocks(types[t], sizes[k].cols))
+            for (int t = 0; t < QUANT_FORMATS; t++) {
+                if (!has_whole_blocks(quant_formats[t].type, sizes[k].cols))
                     continue;
-                check_matmul(kernels_at(i), &sizes[k], types[t], false);
-                check_matmul(kernels_at(i), &sizes[k], types[t], true);
+                check_matmul(kernels_at(i), &sizes[k], quant_formats[t].type, false);
+                check_matmul(kernels_at(i), &sizes[k], quant_formats[t].type, true);
             }
         }
     }
@@ -308,12 +346,13 @@ static void products_equal_double_arithmetic_at_every_size(void **state) {
 static void rows_give_the_same_bits_however_they_are_split(void **state) {
     (void)state;
     for (int i = 0; kernels_at(i); i++) {
-        for (int k = 0; k < SIZES * TYPES; k++) {
-            const struct size *size = &sizes[k / TYPES];
-            if (!has_whole_blocks(types[k % TYPES], size->cols))
+        for (int k = 0; k < SIZES * QUANT_FORMATS; k++) {
+            const struct size *size = &sizes[k / QUANT_FORMATS];
+            if (!has_whole_blocks(quant_formats[k % QUANT_FORMATS].type, size->cols))
                 continue;
             size_t floats = (size_t)size->tokens * ((size_t)size->rows + 3);
-            struct tensor weights = random_tensor(types[k % TYPES], size->rows, size->cols);
+            struct tensor weights =
+                random_tensor(quant_formats[k % QUANT_FORMATS].type, size->rows, size->cols);
             float *in = random_floats((size_t)size->tokens * (size_t)size->cols);
             float *whole = guarded(floats), *parts = guarded(floats);
             struct matmul job = job_of(size, &weights, in, whole);
@@ -360,22 +399,22 @@ static void instruction_sets_agree(void **state) {
 
 static void random_rows_are_to_the_bit_what_shape_random_says(void **state) {
     (void)state;
-    enum { COLS = 608 };
+    enum { COLS = 768 };
     const float scale = 1e-6f;
     for (int i = 0; kernels_at(i); i++) {
-        for (int t = 0; t < TYPES; t++) {
+        for (int t = 0; t < MADE_TYPES; t++) {
             float numbers[COLS];
             unsigned char wanted[COLS * 4], got[COLS * 4];
-            size_t bytes = quant_row_bytes(types[t], COLS);
+            size_t bytes = quant_row_bytes(made_types[t], COLS);
             for (uint64_t row = 0; row < 50; row++) {
                 struct shape_random_row keys = shape_random_keys(7, 3, row);
                 for (uint32_t c = 0; c < COLS; c++)
                     numbers[c] = shape_random_value(keys, c, scale);
-                quant_row_from_float(wanted, types[t], numbers, COLS);
-                kernels_at(i)->random_row(got, types[t], COLS, keys, scale);
+                quant_row_from_float(wanted, made_types[t], numbers, COLS);
+                kernels_at(i)->random_row(got, made_types[t], COLS, keys, scale);
                 if (memcmp(got, wanted, bytes) != 0)
                     fail_msg("%s: row %d of type %s differs", kernels_at(i)->isa, (int)row,
-                             gguf_tensor_type_name(types[t]));
+                             gguf_tensor_type_name(made_types[t]));
             }
         }
     }
@@ -645,6 +684,7 @@ int main(void) {
         cmocka_unit_test(every_half_is_widened_exactly_also_with_subnormals_off),
         cmocka_unit_test(every_bf16_is_widened_exactly),
         cmocka_unit_test(rows_of_any_length_and_type_are_widened),
+        cmocka_unit_test(any_bits_are_widened_as_the_reference_does),
         cmocka_unit_test(every_scale_of_a_block_is_exact),
         cmocka_unit_test(random_rows_are_to_the_bit_what_shape_random_says),
         cmocka_unit_test(reading_adds_up_every_number),

@@ -123,6 +123,18 @@ static void every_card_has_a_line_and_no_line_is_cut(void **) {
     }
 }
 
+static void weights_without_kernels_are_refused_with_a_way_out(void **) {
+    struct built built = build(&small);
+    struct tensor *up = &built.model->layers[1].up;
+    const enum gguf_tensor_type kept = up->type;
+    up->type = GGUF_TENSOR_Q6_K;
+    assert_refused(built.model, -1,
+                   "the GPU has no kernels for Q6_K weights, and the up weights are: use "
+                   "--device cpu");
+    up->type = kept;
+    drop(built);
+}
+
 // --- Memory ---
 
 static void a_full_card_is_told_with_bytes_needed_and_free(void **) {
@@ -330,6 +342,7 @@ int main(void) {
         cmocka_unit_test_setup(the_card_that_is_asked_for_is_taken_and_else_the_first_that_works,
                                setup),
         cmocka_unit_test_setup(every_card_has_a_line_and_no_line_is_cut, setup),
+        cmocka_unit_test_setup(weights_without_kernels_are_refused_with_a_way_out, setup),
         cmocka_unit_test_setup(a_full_card_is_told_with_bytes_needed_and_free, setup),
         cmocka_unit_test_setup(a_full_card_is_told_with_the_shape_that_fits, setup),
         cmocka_unit_test_setup(memory_that_runs_out_anywhere_is_a_line, setup),

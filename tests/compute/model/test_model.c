@@ -548,9 +548,37 @@ static void types_without_kernels_are_refused_with_a_way_out(void **state) {
     (void)state;
     struct gguf_builder builder;
     gguf_builder_init(&builder);
-    put_embedding(&builder, 14, 256, 210);
-    expect_refusal(&builder, 0,
-                   "token_embd.weight is Q6_K, which comes in a later version; use an F16 or Q8_0");
+    put_embedding(&builder, 16, 256, 66);
+    expect_refusal(
+        &builder, 0,
+        "token_embd.weight is IQ2_XXS, which comes in a later version; use an F16 or Q8_0");
+    gguf_builder_clear(&builder);
+}
+
+// What a Q4_K_M file is: matrices of several types, norms in F32.
+static void matrices_of_different_types_may_be_in_one_file(void **state) {
+    (void)state;
+    struct gguf_builder builder;
+    struct opened opened;
+    gguf_builder_init(&builder);
+    builder.without = "blk.0.ffn_gate.weight";
+    struct gguf_builder_llama shape = gguf_builder_small;
+    shape.dim = 256;
+    gguf_builder_llama(&builder, &shape);
+    const uint64_t dims[2] = {256, 24};
+    while (builder.data.bytes % 32 != 0)
+        gguf_buffer_put(&builder.data, "", 1);
+    builder.without = NULL;
+    gguf_builder_info(&builder, "blk.0.ffn_gate.weight", 2, dims, GGUF_TENSOR_Q6_K,
+                      builder.data.bytes);
+    gguf_buffer_put(&builder.data, (const uint8_t[24 * QUANT_Q6_K_BYTES]){0},
+                    24 * QUANT_Q6_K_BYTES);
+    if (!open_builder(&opened, &builder))
+        fail_msg("%s", why.text);
+    assert_int_equal(opened.model->layers[0].gate.type, GGUF_TENSOR_Q6_K);
+    assert_int_equal(opened.model->layers[0].gate.bytes, 24 * QUANT_Q6_K_BYTES);
+    assert_int_equal(opened.model->layers[0].up.type, GGUF_TENSOR_F32);
+    close_bytes(&opened);
     gguf_builder_clear(&builder);
 }
 
@@ -821,6 +849,7 @@ int main(void) {
         cmocka_unit_test(names_are_made_printable_and_cut),
         cmocka_unit_test(one_wrong_thing_is_refused_by_its_name),
         cmocka_unit_test(types_without_kernels_are_refused_with_a_way_out),
+        cmocka_unit_test(matrices_of_different_types_may_be_in_one_file),
         cmocka_unit_test(rows_that_are_not_whole_blocks_are_refused),
         cmocka_unit_test(matrices_of_every_type_open_and_are_counted),
         cmocka_unit_test(a_third_dimension_is_refused),

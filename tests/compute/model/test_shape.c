@@ -69,6 +69,14 @@ static void an_unknown_shape_is_refused_with_all_names(void **state) {
         assert_non_null(strstr(why.text, shape_at(i)->name));
 }
 
+static void blocks_that_do_not_fill_the_rows_are_refused(void **state) {
+    (void)state;
+    struct model *model;
+    assert_false(shape_model(&model, shape_find("smollm2-135m", &why), GGUF_TENSOR_Q4_K, 1, &why));
+    assert_non_null(strstr(why.text, "smollm2-135m has rows of 576 numbers, and Q4_K comes in "
+                                     "blocks of 256: take q8_0"));
+}
+
 // Nothing is taken: only addresses are computed with.
 static void matrices_lie_side_by_side_also_beyond_4_gb(void **state) {
     (void)state;
@@ -311,6 +319,7 @@ static void a_shape_that_is_too_large_is_refused_before_memory_is_taken(void **s
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(presets_have_as_many_parameters_as_is_published),
+        cmocka_unit_test(blocks_that_do_not_fill_the_rows_are_refused),
         cmocka_unit_test(an_unknown_shape_is_refused_with_all_names),
         cmocka_unit_test(matrices_lie_side_by_side_also_beyond_4_gb),
         cmocka_unit_test(no_matrix_is_too_large_for_its_place),
