@@ -107,7 +107,7 @@ enum { TEXT_STEP_MIN = -4, TEXT_STEP_MAX = 8 };
 
 struct stage_state {
     struct playhead playhead;
-    int64_t landed_ns; // answers measured up to here have landed already; set by every seek
+    int64_t landed_ns; // drops of answers out by here left no trail; set by every seek
     enum clock_choice clock;
     enum run_counting counting[2]; // by clock
     bool is_rate_chosen;           // by the user; then it is kept when the run changes

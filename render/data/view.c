@@ -9,14 +9,6 @@ void view_clear(struct view *view) {
     view->decode_label_ppm = view->guess_ppm = -1;
 }
 
-void view_add_drop(struct view *view, struct view_drop drop) {
-    if (view->drop_count >= VIEW_MAX_DROPS) {
-        view->dropped++;
-        return;
-    }
-    view->drops[view->drop_count++] = drop;
-}
-
 void view_add_span(struct view *view, struct view_span span) {
     if (view->span_count < VIEW_MAX_SPANS) {
         view->spans[view->span_count++] = span;

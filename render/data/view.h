@@ -15,8 +15,7 @@
 enum {
     VIEW_PPM = 1000000,
     VIEW_MAX_TOKENS = 4096, // prompt + answer; more are counted in `dropped`
-    VIEW_MAX_DROPS = 24,
-    VIEW_MAX_SPANS = 1024, // clock: neighbours of one kind are merged beyond that
+    VIEW_MAX_SPANS = 1024,  // clock: neighbours of one kind are merged beyond that
     VIEW_MAX_READOUTS = 8,
     VIEW_TOKEN_BYTES = 28,
     VIEW_ORIGINS = 5,
@@ -59,14 +58,21 @@ struct view_pass {
     int calm_ppm;
 };
 
-// A drop: growing below its column while the output stage of its pass runs, then
-// falling to its place in the answer line.
+// The drop: below the newest column while the output stage of its pass runs it grows,
+// lets go and falls; its token is out and lies in the answer when it arrives.
 struct view_drop {
-    int answer;       // index of the answer token
-    int column;       // column it hangs under
-    bool is_falling;  // false: growing
-    bool is_prefill;  // it came out of prefill: drawn in that accent
-    int progress_ppm; // of growing or of the fall
+    int column;      // it hangs under
+    bool is_prefill; // it comes out of prefill: drawn in that accent
+    int grown_ppm;   // 0 = there is none
+    int fallen_ppm;  // of its way to the answer
+};
+
+// The trail of the drop that fell last. It fades; where drops follow one another too
+// quickly for the eye it stays.
+struct view_trail {
+    int column;
+    bool is_prefill;
+    int light_ppm; // 0 = none
 };
 
 // A stretch of the clock's bar.
@@ -104,12 +110,9 @@ struct view {
     int full_columns; // columns [0, full_columns) are filled in every layer
     struct view_pass pass;
 
-    // The answer: tokens [prompt_tokens, prompt_tokens + landed) lie in the line.
-    int landed;
-    bool is_finished; // the answer is complete and everything has landed
-    int drop_count;
-    struct view_drop drops[VIEW_MAX_DROPS];
-    int stream; // answer tokens in the air beyond drops[]: drawn as a stream
+    bool is_finished; // the answer is complete
+    struct view_drop drop;
+    struct view_trail trail;
 
     // The clock.
     int span_count;
@@ -144,7 +147,6 @@ void view_clear(struct view *view);
 
 // Adds to an array; counts in `dropped` when it is full. A span that finds no room
 // is merged into the last one when both are of one kind.
-void view_add_drop(struct view *view, struct view_drop drop);
 void view_add_span(struct view *view, struct view_span span);
 void view_add_readout(struct view *view, const struct view_readout *readout);
 

@@ -25,17 +25,13 @@ struct paint_edge {
 };
 struct paint_edge paint_edge_at(int length_px, int ppm);
 
-// Where answer tokens lie: the landed ones, and places for those in the air.
+// Where answer tokens lie.
 struct paint_flow {
-    int first_line;                     // line of the answer shown on top
-    int air_count;                      // tiles in air[]
-    struct rect air[VIEW_MAX_DROPS];    // for answers landed, landed + 1, ...
-    bool is_air_joined[VIEW_MAX_DROPS]; // continues the word before it
-    struct rect next;                   // place of the first unknown one
-    bool has_next;                      // it is shown: there can be one, and none is in the air
+    int first_line;   // line of the answer shown on top
+    bool has_next;    // there can be one more
+    struct rect next; // the empty place for it
+    struct rect last; // of the newest one
 };
-// How far a falling drop has turned into its tile: 0 for most of the fall.
-int paint_landing_ppm(int fall_ppm);
 void paint_flow_make(struct paint_flow *flow, const struct paint *paint);
 
 // Column under which a pass's drop hangs, and the slim cell of its output.

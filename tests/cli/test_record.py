@@ -179,7 +179,7 @@ class Stills(program.Case):
                 pictures.add(hashlib.sha256(file.read()).digest())
         self.assertEqual(len(pictures), 9)
 
-    def test_a_still_shows_its_token_landed_where_a_film_shows_it_falling(self):
+    def test_a_still_shows_its_token_at_rest_where_a_film_shows_the_trail_of_its_drop(self):
         args = [*LESSON, "--size", "640x480", "--speed", "1/100", "--quiet"]
         self.succeed("record", "stills", *args)
         # Event 2, at 97 units: 1 s of lead and 9.7 s.

@@ -50,58 +50,57 @@ static void put_pass(struct view *view, const struct run_moment *now,
         view->headers = pass->first_column + pass->column_count;
 }
 
-// The pass that yielded `answer`: after the first that yields, each yields one, in order.
-static int pass_of_answer(const struct run *run, int answer) {
-    int first = 0;
-    while (first < run_passes_seen(run) && run->passes[first].yields < 0)
-        first++;
-    return first + answer;
+// The column under which the pass's drop hangs.
+static int column_of_drop(const struct run_pass *pass) {
+    return max_int(0, pass->first_column + pass->column_count - 1);
 }
 
-static struct view_drop drop_of(const struct run *run, int pass, int answer) {
-    const struct run_pass *from = &run->passes[pass];
-    int column = from->first_column + (from->column_count > 0 ? from->column_count - 1 : -1);
-    return (struct view_drop){
-        .answer = answer,
-        .column = column < 0 ? 0 : column,
-        .is_prefill = from->phase == RUN_PREFILL,
+// In the output stage the drop grows, and falls in the last part of it: it is there when its
+// token is out.
+static void put_drop(struct view *view, const struct run_moment *now, struct playhead_rate rate) {
+    const struct run *run = now->run;
+    bool is_output = view->pass.active && view->pass.stage == run->info.layers + 1;
+    if (!is_output || now->marks >= run->mark_count || run->passes[now->running].yields < 0)
+        return;
+    int64_t start_ns = run_stage_start_ns(run, now->marks), end_ns = run->mark_end_ns[now->marks];
+    int64_t most_ns = (end_ns - start_ns) / 5 * 3;
+    if (now->t_ns <= start_ns)
+        return; // the end of the stage may not be known yet
+    int64_t fall_ns = min_i64(playhead_run_ns(rate, SCENE_FALL_SCREEN_NS), most_ns);
+    view->drop = (struct view_drop){
+        .column = column_of_drop(&run->passes[now->running]),
+        .is_prefill = view->pass.is_prefill,
+        .grown_ppm = ppm_of(now->t_ns - start_ns, end_ns - fall_ns - start_ns),
+        .fallen_ppm = ppm_of(now->t_ns - (end_ns - fall_ns), fall_ns),
     };
 }
 
-// Answers whose drops have landed: measured out a fall ago, or at or before `landed_ns`.
-static int answers_landed(const struct run_moment *now, const struct scene_options *options) {
-    int landed = 0;
-    if (now->t_ns >= INT64_MIN + options->fall_ns)
-        landed = run_answers_at(now->run, now->t_ns - options->fall_ns);
-    int settled = run_answers_at(now->run, options->landed_ns);
-    landed = settled > landed ? settled : landed;
-    return landed < now->answers ? landed : now->answers;
-}
-
-static void put_drops(struct view *view, const struct run_moment *now,
+// The trail fades in a part of a second. While passes are too quick for that it is a steady,
+// weaker stream under the newest column.
+static void put_trail(struct view *view, const struct run_moment *now,
                       const struct scene_options *options) {
+    enum { STREAM_PPM = 600000 };
     const struct run *run = now->run;
-    view->landed = answers_landed(now, options);
-    enum { MAX_FALLING = VIEW_MAX_DROPS - 1 }; // and one that is still growing
-    int in_air = now->answers - view->landed;
-    if (in_air > MAX_FALLING) {
-        view->stream = in_air - MAX_FALLING;
-        in_air = MAX_FALLING;
-    }
-    for (int i = 0; i < in_air; i++) {
-        int answer = now->answers - in_air + i;
-        int pass = pass_of_answer(run, answer);
-        struct view_drop drop = drop_of(run, pass, answer);
-        drop.is_falling = true;
-        drop.progress_ppm = ppm_of(now->t_ns - run_pass_end_ns(run, pass), options->fall_ns);
-        view_add_drop(view, drop);
-    }
-    bool is_output = view->pass.active && view->pass.stage == run->info.layers + 1;
-    if (!is_output || run->passes[now->running].yields < 0)
+    int first = 0;
+    while (first < now->passes_done && run->passes[first].yields < 0)
+        first++;
+    if (first >= now->passes_done)
         return;
-    struct view_drop growing = drop_of(run, now->running, run->passes[now->running].yields);
-    growing.progress_ppm = view->pass.progress_ppm;
-    view_add_drop(view, growing);
+    // From the first pass that yields on, each yields one: the last one done has.
+    const struct run_pass *last = &run->passes[now->passes_done - 1];
+    int64_t out_ns = run_pass_end_ns(run, now->passes_done - 1);
+    int left_ppm = 0;
+    if (out_ns > options->landed_ns)
+        left_ppm = VIEW_PPM - ppm_of(now->t_ns - out_ns,
+                                     playhead_run_ns(options->rate, SCENE_TRAIL_SCREEN_NS));
+    int calm_ppm = view->pass.calm_ppm;
+    int fading_ppm = (int)((int64_t)left_ppm * (VIEW_PPM - calm_ppm) / VIEW_PPM);
+    int steady_ppm = (int)((int64_t)STREAM_PPM * calm_ppm / VIEW_PPM);
+    view->trail = (struct view_trail){
+        .column = column_of_drop(last),
+        .is_prefill = last->phase == RUN_PREFILL,
+        .light_ppm = max_int(fading_ppm, steady_ppm),
+    };
 }
 
 static void put_clock(struct view *view, const struct run_moment *now,
@@ -150,7 +149,6 @@ struct scene_options scene_options_for(const struct run *run, struct playhead_ra
     int64_t end_ns = run_end_ns(run);
     return (struct scene_options){
         .scale_ns = end_ns,
-        .fall_ns = playhead_run_ns(rate, SCENE_FALL_SCREEN_NS),
         .landed_ns = INT64_MIN,
         .guess_ns = -1,
         .rate = rate,
@@ -166,8 +164,9 @@ void scene_at(struct view *view, const struct run *run, int64_t t_ns,
     view->answer_limit = run->info.answer_limit;
     view->columns = run->info.prompt_tokens + run->info.answer_limit - 1;
     put_pass(view, &now, options);
-    put_drops(view, &now, options);
-    view->is_finished = now.at_end && now.marks > 0 && view->landed == now.answers;
+    put_drop(view, &now, options->rate);
+    put_trail(view, &now, options);
+    view->is_finished = now.at_end && now.marks > 0;
     put_clock(view, &now, options);
     view->stage = stage_of(view, &now);
     scene_put_tokens(view, &now);

@@ -8,15 +8,14 @@
 #include "compute/run/moment.h"
 #include "render/data/view.h"
 
-// A drop falls this long in screen time.
+// In screen time a drop falls this long at most, and its trail fades in this.
 #define SCENE_FALL_SCREEN_NS INT64_C(550000000)
+#define SCENE_TRAIL_SCREEN_NS INT64_C(450000000)
 
 struct scene_options {
     int64_t scale_ns;          // run time of the clock's full width; 0 = not known yet
-    int64_t fall_ns;           // run time in which a drop falls; 0 = lands at once
-    int64_t landed_ns;         // answers that came at or before this have landed, whatever
-                               // fall_ns says, as steps and stills show them;
-                               // INT64_MIN = none
+    int64_t landed_ns;         // the drop of an answer that came at or before this has left
+                               // no trail, as steps and stills show it; INT64_MIN = none
     int64_t guess_ns;          // the guessed time of the first token, <= 0 = no guess
     int guess_decode_ppm;      // and the guess of decode's share
     struct playhead_rate rate; // for the stamp

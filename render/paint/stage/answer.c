@@ -84,31 +84,22 @@ void paint_flow_make(struct paint_flow *flow, const struct paint *paint) {
     const struct layout *layout = paint->layout;
     struct pen pen = pen_of(paint);
     int known = known_answers(view);
-    int landed = clamp_int(view->landed, 0, known);
-    for (int i = 0; i < landed; i++)
-        pen_put_token(&pen, i);
-    struct place air[VIEW_MAX_DROPS];
-    *flow = (struct paint_flow){0};
+    struct place last = {.w = 1}, next = {.w = 1};
+    for (int i = 0; i < known; i++)
+        last = pen_put_token(&pen, i);
     int last_line = pen.line;
-    for (int i = landed; i < known && flow->air_count < VIEW_MAX_DROPS; i++) {
-        air[flow->air_count] = pen_put_token(&pen, i);
-        last_line = air[flow->air_count++].line;
-    }
-    struct place next = {0};
-    flow->has_next = !view->is_finished && flow->air_count == 0 && landed < view->answer_limit;
-    if (flow->has_next) {
+    bool has_next = !view->is_finished && known < view->answer_limit;
+    if (has_next) {
         next = pen_put(&pen, 8 * layout->unit_px, false);
         last_line = next.line;
     }
-    flow->first_line = clamp_int(last_line - layout->answer_lines + 1, 0, last_line);
-    for (int i = 0; i < flow->air_count; i++) {
-        // With many in the air the first may belong to a line that has left.
-        air[i].line = clamp_int(air[i].line, flow->first_line, last_line);
-        flow->air[i] = rect_of(layout, &air[i], flow->first_line);
-        flow->is_air_joined[i] = air[i].is_joined;
-    }
-    if (flow->has_next)
-        flow->next = rect_of(layout, &next, flow->first_line);
+    int first_line = clamp_int(last_line - layout->answer_lines + 1, 0, last_line);
+    *flow = (struct paint_flow){
+        .first_line = first_line,
+        .has_next = has_next,
+        .next = rect_of(layout, &next, first_line),
+        .last = rect_of(layout, &last, first_line),
+    };
 }
 
 static enum theme_color accent_of(const struct view_token *token) {
@@ -120,7 +111,6 @@ struct tile {
     const struct view_token *token;
     bool is_joined; // the word began before it
     bool goes_on;   // the word goes on after it
-    int opacity_ppm;
 };
 
 // The outline of a whole word, as far as this tile has part in it: the shape
@@ -138,8 +128,8 @@ static void paint_outline(struct cmdlist *out, const struct paint *paint, const 
     bool is_part = tile->is_joined || tile->goes_on;
     if (is_part)
         cmdlist_clip(out, tile->rect);
-    cmdlist_round(out, shape, radius, theme_fade(ground, tile->opacity_ppm));
-    cmdlist_ring(out, shape, radius, stroke, theme_fade(accent, tile->opacity_ppm));
+    cmdlist_round(out, shape, radius, ground);
+    cmdlist_ring(out, shape, radius, stroke, accent);
     if (is_part)
         cmdlist_clip(out, (struct rect){0});
 }
@@ -154,13 +144,11 @@ static void paint_tile(struct cmdlist *out, const struct paint *paint, const str
         // The border between two tokens of a word: thin, and not full height.
         struct rect part = {rect.x + stroke / 2, rect.y + rect.h / 4, layout->hair_px,
                             rect.h - rect.h / 2};
-        cmdlist_fill(out, part,
-                     theme_fade(paint_color(paint, accent_of(tile->token)), tile->opacity_ppm));
+        cmdlist_fill(out, part, paint_color(paint, accent_of(tile->token)));
     }
     rgba color = paint_color(paint, is_quiet ? COLOR_QUIET : COLOR_INK);
     struct paint_label label = {rect_inset(rect, stroke, 0), ALIGN_CENTER,
-                                paint_token_face(tile->token->look), layout->answer_px,
-                                theme_fade(color, tile->opacity_ppm)};
+                                paint_token_face(tile->token->look), layout->answer_px, color};
     paint_text(out, paint->text, &label, tile->token->text);
 }
 
@@ -169,48 +157,27 @@ static void paint_slot(struct cmdlist *out, const struct paint *paint, struct re
                  2 * paint->layout->hair_px, paint_color(paint, COLOR_LINE));
 }
 
-static void paint_landed(struct cmdlist *out, const struct paint *paint,
-                         const struct paint_flow *flow) {
+static void paint_tiles(struct cmdlist *out, const struct paint *paint,
+                        const struct paint_flow *flow) {
     const struct view *view = paint->view;
     struct pen pen = pen_of(paint);
-    int landed = clamp_int(view->landed, 0, known_answers(view));
+    int known = known_answers(view);
     struct place place = {0};
-    if (landed > 0)
+    if (known > 0)
         place = pen_put_token(&pen, 0);
-    for (int i = 0; i < landed; i++) {
+    for (int i = 0; i < known; i++) {
         struct place next = {0};
-        if (i + 1 < landed)
+        if (i + 1 < known)
             next = pen_put_token(&pen, i + 1);
         struct tile tile = {
             .rect = rect_of(paint->layout, &place, flow->first_line),
             .token = &view->tokens[view->prompt_tokens + i],
             .is_joined = place.is_joined,
             .goes_on = next.is_joined,
-            .opacity_ppm = VIEW_PPM,
         };
         if (place.line >= flow->first_line)
             paint_tile(out, paint, &tile);
         place = next;
-    }
-}
-
-// The tiles that drops are turning into at the very end of their fall.
-static void paint_landing(struct cmdlist *out, const struct paint *paint,
-                          const struct paint_flow *flow) {
-    const struct view *view = paint->view;
-    for (int d = 0; d < view->drop_count; d++) {
-        const struct view_drop *drop = &view->drops[d];
-        int i = drop->answer - view->landed;
-        if (!drop->is_falling || i < 0 || i >= flow->air_count)
-            continue;
-        struct tile tile = {
-            .rect = flow->air[i],
-            .token = &view->tokens[view->prompt_tokens + drop->answer],
-            .is_joined = flow->is_air_joined[i],
-            .opacity_ppm = paint_landing_ppm(drop->progress_ppm),
-        };
-        if (tile.opacity_ppm > 0)
-            paint_tile(out, paint, &tile);
     }
 }
 
@@ -219,10 +186,7 @@ void paint_answer(struct cmdlist *out, const struct paint *paint, const struct p
     struct paint_label label = {layout->answer_label, ALIGN_LEFT, FACE_STRONG, layout->label_px,
                                 paint_color(paint, COLOR_QUIET)};
     paint_put(out, paint, label, word("stage.answer"));
-    for (int i = 0; i < flow->air_count; i++)
-        paint_slot(out, paint, flow->air[i]);
     if (flow->has_next)
         paint_slot(out, paint, flow->next);
-    paint_landed(out, paint, flow);
-    paint_landing(out, paint, flow);
+    paint_tiles(out, paint, flow);
 }

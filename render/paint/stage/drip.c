@@ -1,17 +1,13 @@
-// The drops. One grows below the newest column while the output stage runs, lets
-// go when its token is measured out, falls faster and faster, glides over its place
-// in the answer line and turns into a tile there. Every position follows from the
-// drop's progress alone. What is too much for the eye becomes a stream of small
-// still drops on the same path: the more are in the air, the denser.
+// The drop. It grows below the newest column while the output stage runs, lets go and
+// falls, faster and faster, to the empty place in the answer line, where its token's tile
+// stands when it is measured out. Every position follows from the drop's progress alone.
+// The stage may be over in two frames: then the trail that the fall leaves, small still
+// drops on the same path, tells where the token came from.
 #include "render/paint/parts.h"
 
 #include "compute/base/num.h"
 
-enum {
-    TOUCH_PPM = 860000, // the drop is over its place; the rest of the fall it turns
-    TURN_PPM = 800000,  // into a tile, beginning here
-    STREAM_MAX = 48,
-};
+enum { TRAIL_DROPS = 10 };
 
 // sqrt in millionths: a drop's area grows evenly with time, as at a steady tap.
 static int root_ppm(int ppm) {
@@ -52,11 +48,6 @@ static int hang_x(const struct layout *layout, int column) {
     return keep_inside(layout, cell.x + cell.w / 2);
 }
 
-int paint_landing_ppm(int fall_ppm) {
-    int64_t turned = (int64_t)(fall_ppm - TURN_PPM) * VIEW_PPM / (VIEW_PPM - TURN_PPM);
-    return paint_smooth_ppm(clamp_ppm(turned));
-}
-
 // Where the drop's middle and top are at a moment of the fall, in quarters of a
 // pixel for the top.
 struct fall {
@@ -66,7 +57,7 @@ struct fall {
 
 static struct fall fall_at(const struct layout *layout, int column, struct rect place,
                            int fall_ppm) {
-    int64_t way = clamp_ppm((int64_t)fall_ppm * VIEW_PPM / TOUCH_PPM);
+    int64_t way = clamp_ppm(fall_ppm);
     int down_ppm = (int)(way * way / VIEW_PPM);
     int tall = height_of(full_width_px(layout));
     int from_y = layout->drip.y, to_y = place.y + place.h / 2 - tall / 2;
@@ -83,59 +74,37 @@ static void put_drop(struct cmdlist *out, const struct fall *fall, int width_px,
     cmdlist_drop(out, rect, phase, color);
 }
 
-static rgba color_of(const struct paint *paint, const struct view_drop *drop) {
-    return paint_color(paint, drop->is_prefill ? COLOR_PREFILL : COLOR_DECODE);
+static rgba color_of(const struct paint *paint, bool is_prefill) {
+    return paint_color(paint, is_prefill ? COLOR_PREFILL : COLOR_DECODE);
 }
 
-static void paint_growing(struct cmdlist *out, const struct paint *paint,
-                          const struct view_drop *drop) {
+static void paint_one(struct cmdlist *out, const struct paint *paint, struct rect place) {
+    const struct view_drop *drop = &paint->view->drop;
+    int width = paint_between(0, full_width_px(paint->layout), root_ppm(drop->grown_ppm));
+    struct fall fall = fall_at(paint->layout, drop->column, place, drop->fallen_ppm);
+    int light_ppm = VIEW_PPM - clamp_ppm(paint->view->pass.calm_ppm);
+    put_drop(out, &fall, width, theme_fade(color_of(paint, drop->is_prefill), light_ppm));
+}
+
+// Small drops at fixed parts of the way from the column to the place. The calmer the picture
+// must be the more steeply they fall: a place that moves fast pulls none from side to side.
+static void paint_trail(struct cmdlist *out, const struct paint *paint, struct rect place) {
+    const struct view_trail *trail = &paint->view->trail;
     const struct layout *layout = paint->layout;
-    int width = paint_between(0, full_width_px(layout), root_ppm(drop->progress_ppm));
-    struct fall hanging = {hang_x(layout, drop->column), (int64_t)layout->drip.y * 4};
-    put_drop(out, &hanging, width, color_of(paint, drop));
-}
-
-// The place a token in the air will get.
-static struct rect place_of(const struct paint *paint, const struct paint_flow *flow, int answer) {
-    int i = answer - paint->view->landed;
-    if (flow->air_count == 0)
-        return paint->layout->answer;
-    return flow->air[clamp_int(i, 0, flow->air_count - 1)];
-}
-
-static void paint_falling(struct cmdlist *out, const struct paint *paint,
-                          const struct paint_flow *flow, const struct view_drop *drop) {
-    const struct layout *layout = paint->layout;
-    struct rect place = place_of(paint, flow, drop->answer);
-    struct fall fall = fall_at(layout, drop->column, place, drop->progress_ppm);
-    int left_ppm = VIEW_PPM - paint_landing_ppm(drop->progress_ppm);
-    put_drop(out, &fall, full_width_px(layout), theme_fade(color_of(paint, drop), left_ppm));
-}
-
-// Small drops at fixed parts of the way from the newest column to its place.
-static void paint_stream(struct cmdlist *out, const struct paint *paint,
-                         const struct paint_flow *flow) {
-    const struct view *view = paint->view;
-    const struct layout *layout = paint->layout;
-    int count = clamp_int(view->stream, 0, STREAM_MAX);
-    struct rect place = place_of(paint, flow, view->landed);
     int width = clamp_int(full_width_px(layout) / 4, 4, CMD_MAX_DROP_PX);
-    rgba color = theme_fade(paint_color(paint, COLOR_DECODE), VIEW_PPM * 6 / 10);
-    for (int i = 0; i < count; i++) {
-        int way = (int)((2 * (int64_t)i + 1) * TURN_PPM / (2 * count));
-        struct fall fall =
-            fall_at(layout, clamp_int(view->headers - 1, 0, view->headers), place, way);
+    rgba color = theme_fade(color_of(paint, trail->is_prefill), trail->light_ppm);
+    int below = hang_x(layout, trail->column) - place.w / 2;
+    place.x = paint_between(place.x, below, clamp_ppm(paint->view->pass.calm_ppm));
+    for (int i = 0; i < TRAIL_DROPS; i++) {
+        int way = (2 * i + 1) * (VIEW_PPM / (2 * TRAIL_DROPS));
+        struct fall fall = fall_at(layout, trail->column, place, way);
         put_drop(out, &fall, width, color);
     }
 }
 
 void paint_drip(struct cmdlist *out, const struct paint *paint, const struct paint_flow *flow) {
-    const struct view *view = paint->view;
-    paint_stream(out, paint, flow);
-    for (int i = 0; i < view->drop_count; i++) {
-        if (view->drops[i].is_falling)
-            paint_falling(out, paint, flow, &view->drops[i]);
-        else
-            paint_growing(out, paint, &view->drops[i]);
-    }
+    if (paint->view->trail.light_ppm > 0)
+        paint_trail(out, paint, flow->last);
+    if (paint->view->drop.grown_ppm > 0)
+        paint_one(out, paint, flow->next);
 }

@@ -138,7 +138,8 @@ static void calm_pictures_change_only_with_events(void **state) {
     for (int i = 0; i <= 2000; i++) {
         stage.playhead = playhead_seek(stage.playhead, 0, run_end_ns(run) * i / 2000);
         draw(bench, &stage, run, 1280, 720);
-        assert_int_equal(bench->frame->view.drop_count, 0); // what was measured has landed
+        assert_int_equal(bench->frame->view.drop.grown_ppm, 0);
+        assert_int_equal(bench->frame->view.trail.light_ppm, 0);
         uint64_t hash = cmdlist_hash(&bench->frame->scene);
         pictures += i == 0 || hash != before;
         before = hash;

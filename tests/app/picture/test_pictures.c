@@ -42,8 +42,8 @@ static const struct {
 } moments[] = {
     {"prefill", 400, LAYOUT_FILM, false},
     {"decode", 1350, LAYOUT_SHOW, false},
-    // The token of 122 units has 3.3 of the 5.5 units behind it that a drop falls.
-    {"falling", 1253, LAYOUT_STAGE, false},
+    // The drop of the token of 122 units falls from 120.1 on, the last 3/5 of the output stage.
+    {"falling", 1213, LAYOUT_STAGE, false},
     {"lab", 0, LAYOUT_STAGE, true},
 };
 enum {
@@ -249,6 +249,11 @@ static struct rect text_box(const struct cmd *cmd) {
     return (struct rect){cmd->rect.x, cmd->rect.y - cmd->rect.h, cmd->rect.w, cmd->rect.h};
 }
 
+// A text on a moving edge is drawn twice, in the colour of either side.
+static bool is_one_text(const struct cmd *a, const struct cmd *b) {
+    return memcmp(&a->rect, &b->rect, sizeof a->rect) == 0 && a->color != b->color;
+}
+
 static void check_texts(int size, int theme, int moment) {
     paint_moment(&list, size, theme, moment);
     int texts = 0;
@@ -261,7 +266,8 @@ static void check_texts(int size, int theme, int moment) {
                     list.cmds[i].rect.y < sizes[size].height_px);
         assert_true(list.cmds[i].stroke * 50 >= sizes[size].height_px * 3 / 4);
         for (int j = i + 1; j < list.count; j++)
-            if (list.cmds[j].kind == CMD_TEXT && touch(a, text_box(&list.cmds[j])))
+            if (list.cmds[j].kind == CMD_TEXT && touch(a, text_box(&list.cmds[j])) &&
+                !is_one_text(&list.cmds[i], &list.cmds[j]))
                 fail_msg("texts touch: \"%.*s\" and \"%.*s\" at %dx%d",
                          (int)list.cmds[i].text_bytes, list.text + list.cmds[i].text_offset,
                          (int)list.cmds[j].text_bytes, list.text + list.cmds[j].text_offset,

@@ -62,13 +62,6 @@ static int64_t cells_filled(const struct view *view) {
     return cells + view->pass.column_count * (layers_done * VIEW_PPM + in_layer);
 }
 
-static int drops_falling(const struct view *view) {
-    int count = 0;
-    for (int i = 0; i < view->drop_count; i++)
-        count += view->drops[i].is_falling;
-    return count;
-}
-
 static void for_random_moments(void (*check)(const struct run *, int64_t, struct scene_options)) {
     for (uint64_t seed = 1; seed <= RUNS; seed++) {
         struct run *run = random_run(seed, &small);
@@ -133,7 +126,6 @@ static void check_conservation(const struct run *run, int64_t t_ns, struct scene
     scene_at(&view_a, run, t_ns, &options);
     int answers = run_answers_at(run, t_ns);
     assert_int_equal(view_a.token_count, run->info.prompt_tokens + answers);
-    assert_int_equal(view_a.landed + drops_falling(&view_a) + view_a.stream, answers);
     assert_in_range(view_a.headers, view_a.prompt_tokens, view_a.columns);
     assert_true(view_a.full_columns <= view_a.headers);
     assert_true(view_a.headers <= view_a.token_count);
@@ -145,14 +137,15 @@ static void check_conservation(const struct run *run, int64_t t_ns, struct scene
         assert_int_equal(view_a.spans[pass].to_ppm, view_a.playhead_ppm);
         assert_int_equal(view_a.spans[pass].is_prefill, view_a.pass.is_prefill);
     }
-    assert_int_equal(view_a.is_finished, t_ns >= run_end_ns(run) && view_a.landed == answers);
-    if (view_a.pass.active && view_a.pass.stage == view_a.layers + 1 &&
-        run->passes[view_a.span_count - 1].yields >= 0) {
-        const struct view_drop *growing = &view_a.drops[view_a.drop_count - 1];
-        assert_false(growing->is_falling);
-        assert_int_equal(growing->progress_ppm, view_a.pass.progress_ppm);
-        assert_int_equal(growing->answer, answers);
-    }
+    assert_int_equal(view_a.is_finished, t_ns >= run_end_ns(run));
+    // What is fed back lies in the answer.
+    assert_true(view_a.headers - view_a.prompt_tokens <= answers);
+    bool is_output = view_a.pass.active && view_a.pass.stage == view_a.layers + 1;
+    if (!is_output || run->passes[view_a.span_count - 1].yields < 0)
+        assert_int_equal(view_a.drop.grown_ppm, 0);
+    else
+        assert_true(view_a.drop.grown_ppm >= view_a.pass.progress_ppm);
+    assert_true(view_a.drop.fallen_ppm == 0 || view_a.drop.grown_ppm == VIEW_PPM);
     for (int i = 0; i < view_a.token_count; i++)
         assert_int_equal(view_a.tokens[i].is_prefill,
                          i == run->info.prompt_tokens && run->info.counting == RUN_ENGINE);
@@ -171,23 +164,21 @@ static void fill_only_grows_and_ends_at_prompt_plus_answers_less_one(void **stat
         struct run *run = random_run(seed, &small);
         struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 100});
         int64_t cells = 0, end_ns = run_end_ns(run);
-        int tokens = 0, landed = 0, playhead_ppm = 0;
+        int tokens = 0, playhead_ppm = 0;
         for (int i = 0; i <= 60; i++) {
             int64_t t_ns = (int64_t)((double)end_ns * i / 60.0);
             scene_at(&view_a, run, t_ns, &options);
             assert_true(cells_filled(&view_a) >= cells);
             assert_true(view_a.token_count >= tokens);
-            assert_true(view_a.landed >= landed);
             assert_true(view_a.playhead_ppm >= playhead_ppm);
             cells = cells_filled(&view_a);
             tokens = view_a.token_count;
-            landed = view_a.landed;
             playhead_ppm = view_a.playhead_ppm;
         }
-        scene_at(&view_a, run, end_ns + options.fall_ns + 1, &options);
+        scene_at(&view_a, run, end_ns, &options);
         int answers = run_answers_seen(run);
         assert_true(view_a.is_finished);
-        assert_int_equal(view_a.landed, answers);
+        assert_int_equal(view_a.token_count, run->info.prompt_tokens + answers);
         assert_int_equal(view_a.full_columns, run->info.prompt_tokens + answers - 1);
         assert_int_equal(view_a.headers, view_a.full_columns);
         assert_false(view_a.pass.active);
@@ -219,7 +210,7 @@ static void between_marks_nothing_moves_faster_than_its_stage(void **state) {
     }
 }
 
-static void a_settled_event_has_no_drop_in_the_air(void **state) {
+static void a_settled_event_has_no_drop_and_no_trail(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= RUNS; seed++) {
         struct run *run = random_run(seed, &small);
@@ -229,8 +220,10 @@ static void a_settled_event_has_no_drop_in_the_air(void **state) {
         int64_t t_ns = run_event_ns(run, event);
         options.landed_ns = t_ns;
         scene_at(&view_a, run, t_ns, &options);
-        assert_int_equal(drops_falling(&view_a), 0);
-        assert_int_equal(view_a.landed, run_answers_at(run, t_ns));
+        if (!view_a.pass.active) { // else a pass of no length follows at once
+            assert_int_equal(view_a.drop.grown_ppm, 0);
+            assert_int_equal(view_a.trail.light_ppm, 0);
+        }
         run_destroy(run);
     }
 }
@@ -313,78 +306,64 @@ static void the_clock_merges_passes_when_they_are_more_than_its_spans(void **sta
 
 // --- Falling ---
 
-static const struct view_drop *drop_in_the_air(const struct view *view, int answer) {
-    for (int i = 0; i < view->drop_count; i++)
-        if (view->drops[i].is_falling && view->drops[i].answer == answer)
-            return &view->drops[i];
-    return NULL;
-}
-
-// Passes of 300 ns; a drop falls 500 ns, so that the next one leaves while it is in the
-// air. The prompt's one column yields answer 0 at 300, the step after it answer 1 at 600.
-static void a_drop_falls_from_when_its_token_is_measured_out(void **state) {
+// Passes of 3000 ns in three stages; answer 0 is out at 3000, answer 1 at 6000. The fall takes
+// 550 ns at this rate, and never more than three fifths of the output stage.
+static void a_drop_arrives_when_its_token_is_measured_out(void **state) {
     (void)state;
     static const struct {
+        int den;
         int64_t t_ns;
-        int landed;
-        int first_ppm, second_ppm; // way of the drops of answers 0 and 1, -1: not in the air
+        int answers, grown_ppm, fallen_ppm, trail_ppm;
     } moments[] = {
-        {299, 0, -1, -1},     {300, 0, 0, -1},      {350, 0, 100000, -1},  {425, 0, 250000, -1},
-        {550, 0, 500000, -1}, {599, 0, 598000, -1}, {600, 0, 600000, 0},   {799, 0, 998000, 398000},
-        {800, 1, -1, 400000}, {850, 1, -1, 500000}, {1099, 1, -1, 998000}, {1100, 2, -1, -1},
+        {1000000, 1999, 0, 0, 0, 0},        {1000000, 2225, 0, 500000, 0, 0},
+        {1000000, 2450, 0, VIEW_PPM, 0, 0}, {1000000, 2725, 0, VIEW_PPM, 500000, 0},
+        {1000000, 3000, 1, 0, 0, VIEW_PPM}, {1000000, 3090, 1, 0, 0, 800000},
+        {1000000, 3450, 1, 0, 0, 0},        {1000000, 5725, 1, VIEW_PPM, 500000, 0},
+        {1000000, 6000, 2, 0, 0, VIEW_PPM}, {1000000, 6450, 2, 0, 0, 0},
+        {500000, 2400, 0, VIEW_PPM, 0, 0},  {500000, 2700, 0, VIEW_PPM, 500000, 0},
+        {500000, 3090, 1, 0, 0, 900000},
     };
-    struct run *run = run_of_passes(RUN_ENGINE, 1, 2, 300);
-    struct scene_options options = scene_options_for(run, (struct playhead_rate){1, 1});
-    options.fall_ns = 500;
+    struct run *run = run_of_passes(RUN_ENGINE, 1, 2, 3000);
     for (size_t i = 0; i < sizeof moments / sizeof moments[0]; i++) {
+        struct scene_options options =
+            scene_options_for(run, (struct playhead_rate){1, moments[i].den});
         scene_at(&view_a, run, moments[i].t_ns, &options);
-        const struct view_drop *first = drop_in_the_air(&view_a, 0);
-        const struct view_drop *second = drop_in_the_air(&view_a, 1);
-        assert_int_equal(first ? first->progress_ppm : -1, moments[i].first_ppm);
-        assert_int_equal(second ? second->progress_ppm : -1, moments[i].second_ppm);
-        assert_int_equal(view_a.landed, moments[i].landed);
-        if (first)
-            assert_int_equal(first->column, 0);
-        if (second)
-            assert_int_equal(second->column, 1);
-        if (first)
-            assert_true(first->is_prefill);
+        assert_int_equal(view_a.token_count - 1, moments[i].answers);
+        assert_int_equal(view_a.drop.grown_ppm, moments[i].grown_ppm);
+        assert_int_equal(view_a.drop.fallen_ppm, moments[i].fallen_ppm);
+        // Passes of 3 ms on the screen: from the second on they must be calm.
+        if (moments[i].t_ns <= 3000)
+            assert_int_equal(view_a.trail.light_ppm, moments[i].trail_ppm);
+        if (view_a.drop.grown_ppm > 0)
+            assert_int_equal(view_a.drop.column, moments[i].answers);
+        if (view_a.drop.grown_ppm > 0)
+            assert_int_equal(view_a.drop.is_prefill, moments[i].answers == 0);
     }
     run_destroy(run);
 }
 
-// Over all of a fall, in small steps: it only goes down, evenly, and lands at its end.
-static void check_fall(const struct run *run, int answer, const struct scene_options *options) {
-    enum { STEPS = 64 };
-    int64_t from_ns = run_answer_ns(run, answer);
-    int last_ppm = -1;
-    for (int i = 0; i < STEPS; i++) {
-        int64_t fallen_ns = options->fall_ns * i / STEPS;
-        scene_at(&view_a, run, from_ns + fallen_ns, options);
-        const struct view_drop *drop = drop_in_the_air(&view_a, answer);
-        if (!drop) { // so many are in the air that it is a part of the stream
-            assert_true(answer < view_a.landed + view_a.stream && answer >= view_a.landed);
-            continue;
-        }
-        int expected_ppm = (int)(fallen_ns * VIEW_PPM / options->fall_ns);
-        assert_int_equal(drop->progress_ppm, expected_ppm);
-        assert_true(drop->progress_ppm >= last_ppm);
-        last_ppm = drop->progress_ppm;
-    }
-    scene_at(&view_a, run, from_ns + options->fall_ns, options);
-    assert_null(drop_in_the_air(&view_a, answer));
-    assert_true(view_a.landed > answer);
-}
-
-static void every_drop_of_every_run_only_goes_down_and_lands_in_time(void **state) {
+// Over all of an output stage, in small steps: it only grows, then only goes down.
+static void every_drop_of_every_run_only_goes_down_and_arrives_in_time(void **state) {
     (void)state;
+    enum { STEPS = 64 };
     for (uint64_t seed = 1; seed <= RUNS / 4; seed++) {
         struct run *run = random_run(seed, &small);
         uint64_t random = seed;
         struct scene_options options = scene_options_for(run, any_rate(&random));
         int answer = (int)random_between(&random, 0, run_answers_seen(run) - 1);
-        options.fall_ns += 64; // never so short that two moments are one
-        check_fall(run, answer, &options);
+        int64_t end_ns = run_answer_ns(run, answer);
+        int mark = run_marks_at(run, end_ns - 1);
+        int64_t start_ns = run_stage_start_ns(run, mark);
+        int grown_ppm = 0, fallen_ppm = 0;
+        for (int i = 1; i < STEPS && end_ns - start_ns > STEPS; i++) {
+            scene_at(&view_a, run, start_ns + (end_ns - start_ns) * i / STEPS, &options);
+            assert_true(view_a.drop.grown_ppm >= grown_ppm);
+            assert_true(view_a.drop.fallen_ppm >= fallen_ppm);
+            grown_ppm = view_a.drop.grown_ppm;
+            fallen_ppm = view_a.drop.fallen_ppm;
+        }
+        scene_at(&view_a, run, end_ns, &options);
+        assert_true(view_a.token_count - run->info.prompt_tokens > answer);
         run_destroy(run);
     }
 }
@@ -730,10 +709,10 @@ int main(void) {
         cmocka_unit_test(what_is_shown_adds_up_to_what_was_measured_by_then),
         cmocka_unit_test(fill_only_grows_and_ends_at_prompt_plus_answers_less_one),
         cmocka_unit_test(between_marks_nothing_moves_faster_than_its_stage),
-        cmocka_unit_test(a_settled_event_has_no_drop_in_the_air),
+        cmocka_unit_test(a_settled_event_has_no_drop_and_no_trail),
         cmocka_unit_test(the_clock_merges_passes_when_they_are_more_than_its_spans),
-        cmocka_unit_test(a_drop_falls_from_when_its_token_is_measured_out),
-        cmocka_unit_test(every_drop_of_every_run_only_goes_down_and_lands_in_time),
+        cmocka_unit_test(a_drop_arrives_when_its_token_is_measured_out),
+        cmocka_unit_test(every_drop_of_every_run_only_goes_down_and_arrives_in_time),
         cmocka_unit_test(every_token_text_becomes_drawable),
         cmocka_unit_test(what_a_chat_format_adds_is_told_from_the_users_own),
         cmocka_unit_test(words_follow_the_run_and_do_not_flash_at_its_boundaries),

@@ -37,9 +37,6 @@ static const struct field SPAN[] = {DATA(view_span, from_ppm),
                                     DATA(view_span, is_prefill),
                                     DATA(view_span, is_charged),
                                     {0}};
-static const struct field DROP[] = {DATA(view_drop, answer),       DATA(view_drop, column),
-                                    DATA(view_drop, is_falling),   DATA(view_drop, is_prefill),
-                                    DATA(view_drop, progress_ppm), {0}};
 static const struct field READOUT[] = {TEXT(view_readout, label), TEXT(view_readout, value),
                                        TEXT(view_readout, note),  TEXT(view_readout, formula),
                                        DATA(view_readout, tone),  {0}};
@@ -60,10 +57,14 @@ static const struct field VIEW[] = {
     DATA(view, pass.stage),
     DATA(view, pass.progress_ppm),
     DATA(view, pass.calm_ppm),
-    DATA(view, landed),
     DATA(view, is_finished),
-    DATA(view, drop_count),
-    DATA(view, stream),
+    DATA(view, drop.column),
+    DATA(view, drop.is_prefill),
+    DATA(view, drop.grown_ppm),
+    DATA(view, drop.fallen_ppm),
+    DATA(view, trail.column),
+    DATA(view, trail.is_prefill),
+    DATA(view, trail.light_ppm),
     DATA(view, span_count),
     DATA(view, playhead_ppm),
     TEXT(view, prefill_label),
@@ -87,8 +88,7 @@ static const struct field VIEW[] = {
 
 bool alike_views(const struct view *a, const struct view *b) {
     return are_alike(a, b, 1, sizeof *a, VIEW) && ALIKE(tokens, a->token_count, TOKEN) &&
-           ALIKE(drops, a->drop_count, DROP) && ALIKE(spans, a->span_count, SPAN) &&
-           ALIKE(readouts, a->readout_count, READOUT);
+           ALIKE(spans, a->span_count, SPAN) && ALIKE(readouts, a->readout_count, READOUT);
 }
 
 static const struct field PARTY[] = {TEXT(panel_party, name), TEXT(panel_party, state),

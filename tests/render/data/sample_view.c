@@ -116,27 +116,25 @@ static void put_pass(struct view *view, const struct sample *sample) {
         view->headers = view->full_columns + 1;
 }
 
-static void put_drops(struct view *view, const struct sample *sample) {
+static void put_drop(struct view *view, const struct sample *sample) {
     const struct sample_moment *at = &sample->moment;
-    int out = answers_before(sample);
-    view->landed = out;
-    if (sample->is_complete)
+    int out = answers_before(sample), column = sample->prompt_tokens - 1 + out;
+    if (sample->is_complete || at->pass < 0)
         return;
-    if (out > 0 && at->falling_ppm > 0) {
-        view->landed = out - 1;
-        int column = sample->prompt_tokens - 1 + (out - 1);
-        view_add_drop(view, (struct view_drop){.answer = out - 1,
-                                               .column = column,
-                                               .is_falling = true,
-                                               .is_prefill = out == 1 && !sample->is_charged,
-                                               .progress_ppm = at->falling_ppm});
-    }
-    bool yields = at->pass >= 0 && !(at->pass == 0 && sample->is_charged);
+    bool yields = !(at->pass == 0 && sample->is_charged);
     if (yields && at->stage == sample->layers + 1 && out < sample->answers)
-        view_add_drop(view, (struct view_drop){.answer = out,
-                                               .column = sample->prompt_tokens - 1 + out,
-                                               .is_prefill = at->pass == 0,
-                                               .progress_ppm = at->progress_ppm});
+        view->drop = (struct view_drop){
+            .column = column,
+            .is_prefill = at->pass == 0,
+            .grown_ppm = at->falling_ppm > 0 ? VIEW_PPM : at->progress_ppm,
+            .fallen_ppm = at->falling_ppm,
+        };
+    else if (out > 0)
+        view->trail = (struct view_trail){
+            .column = column - 1,
+            .is_prefill = out == 1 && !sample->is_charged,
+            .light_ppm = at->falling_ppm,
+        };
 }
 
 // Time from the request to the moment, in us, every stage of a pass alike.
@@ -248,7 +246,7 @@ void sample_view(struct view *view, const struct sample *sample) {
     view->is_finished = sample->is_complete;
     put_tokens(view, sample);
     put_pass(view, sample);
-    put_drops(view, sample);
+    put_drop(view, sample);
     put_clock(view, sample);
     put_readouts(view, sample);
     put_words(view, sample);

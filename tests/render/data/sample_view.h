@@ -14,14 +14,15 @@ struct sample_moment {
     int pass;
     int stage; // 0 .. layers + 1
     int progress_ppm;
-    int falling_ppm; // the newest measured-out token falls; 0 = it has landed
+    int falling_ppm; // in the output stage how far the drop has fallen, in others how
+                     // bright the trail of the last one is
 };
 
 struct sample {
     int layers, prompt_tokens, answer_limit;
     int answers;      // how many the answer has when complete: 1 .. answer_limit
     bool is_charged;  // lesson counting: pass 1 is the charged step
-    bool is_complete; // after the last pass, everything landed
+    bool is_complete; // after the last pass
     struct sample_moment moment;
 };
 

@@ -270,7 +270,7 @@ static void drops_stay_between_the_output_and_the_answers_end(void **state) {
 
 static void a_drop_over_a_narrow_tile_at_the_edge_stays_inside(void **state) {
     (void)state;
-    struct sample s = at(DEFAULT, (struct sample_moment){1, 1, 0, 860000});
+    struct sample s = at(DEFAULT, (struct sample_moment){1, 1, 0, VIEW_PPM});
     for (int i = 0; i < SIZE_COUNT; i++) {
         lay_out(&s, SIZES[i][0], SIZES[i][1], LAYOUT_SHOW);
         sample_view(&view, &s);
@@ -519,14 +519,9 @@ static void an_empty_place_waits_until_the_answer_is_finished(void **state) {
     sample_view(&view, &s);
     paint_flow_make(&flow, &paint);
     assert_true(flow.has_next);
-    assert_int_equal(flow.air_count, 0);
     assert_true(is_inside(flow.next, layout.answer));
-    s.moment.falling_ppm = 300000;
-    sample_view(&view, &s);
-    paint_flow_make(&flow, &paint);
-    assert_false(flow.has_next);
-    assert_int_equal(flow.air_count, 1);
-    assert_true(is_inside(flow.air[0], layout.answer));
+    assert_true(is_inside(flow.last, layout.answer));
+    assert_true(flow.last.x + flow.last.w <= flow.next.x);
     s.answers = 5; // fewer than there could have been
     s.is_complete = true;
     sample_view(&view, &s);
@@ -821,8 +816,8 @@ static void a_drop_grows_lets_go_falls_and_comes_to_rest_over_its_place(void **s
         wide = drop.rect.w;
     }
     int last_quarters = drop.rect.y * 4 + drop.phase, last_x = drop.rect.x;
-    for (int ppm = 1; ppm <= 860000; ppm += 4295) {
-        struct sample s = at(DEFAULT, (struct sample_moment){3, 0, 1, ppm});
+    for (int ppm = 1; ppm <= VIEW_PPM; ppm += 4995) {
+        struct sample s = at(DEFAULT, (struct sample_moment){2, 9, 1, ppm});
         drop = the_drop(&s);
         int quarters = drop.rect.y * 4 + drop.phase;
         assert_true(quarters >= last_quarters && quarters - last_quarters <= 16);
@@ -834,41 +829,42 @@ static void a_drop_grows_lets_go_falls_and_comes_to_rest_over_its_place(void **s
     struct paint paint = paint_with(THEME_DARK);
     struct paint_flow flow;
     paint_flow_make(&flow, &paint);
-    struct rect place = flow.air[0];
+    struct rect place = flow.next;
     assert_in_range(drop.rect.x + drop.rect.w / 2, place.x + place.w / 2 - 2,
                     place.x + place.w / 2 + 2);
     assert_in_range(drop.rect.y + drop.rect.h / 2, place.y + place.h / 2 - 3,
                     place.y + place.h / 2 + 3);
 }
 
-static void a_falling_drop_bears_no_word_until_it_lands(void **state) {
+static void a_trail_leads_to_the_newest_tile_and_fades(void **state) {
     (void)state;
     lay_out(&DEFAULT, 1920, 1080, LAYOUT_STAGE);
-    struct sample s = at(DEFAULT, (struct sample_moment){4, 2, 0, 600000});
-    paint_into(&list, &s);
-    assert_false(is_shown(&list, "arrives", layout.answer));
-    s.moment.falling_ppm = 990000;
-    paint_into(&list, &s);
-    assert_true(is_shown(&list, "arrives", layout.answer));
-}
-
-static void what_is_too_much_for_the_eye_is_a_stream_that_gets_denser(void **state) {
-    (void)state;
-    struct sample s = at(DEFAULT, (struct sample_moment){4, 2, 0, 300000});
-    lay_out(&s, 1920, 1080, LAYOUT_STAGE);
-    int last = 0;
-    for (int stream = 0; stream <= 40; stream += 10) {
-        sample_view(&view, &s);
-        view.stream = stream;
+    rgba last = 0x100;
+    for (int ppm = VIEW_PPM; ppm > 0; ppm -= 300000) {
+        struct sample s = at(DEFAULT, (struct sample_moment){4, 2, 0, ppm});
+        paint_into(&list, &s);
+        assert_true(is_shown(&list, "arrives", layout.answer));
         struct paint paint = paint_with(THEME_DARK);
-        cmdlist_clear(&list);
-        paint_scene(&list, &paint);
-        int drops = 0;
-        for (int i = 0; i < list.count; i++)
-            drops += list.cmds[i].kind == CMD_DROP;
-        assert_true(drops > last);
-        last = drops;
+        struct paint_flow flow;
+        paint_flow_make(&flow, &paint);
+        int drops = 0, y = 0;
+        rgba color = 0;
+        for (int i = 0; i < list.count; i++) {
+            if (list.cmds[i].kind != CMD_DROP)
+                continue;
+            assert_true(list.cmds[i].rect.y > y);
+            y = list.cmds[i].rect.y;
+            color = list.cmds[i].color;
+            drops++;
+        }
+        assert_true(drops > 5 && y < flow.last.y + flow.last.h);
+        assert_true((color & 0xFF) < last);
+        last = color & 0xFF;
     }
+    struct sample s = at(DEFAULT, (struct sample_moment){4, 2, 0, 0});
+    paint_into(&list, &s);
+    for (int i = 0; i < list.count; i++)
+        assert_int_not_equal(list.cmds[i].kind, CMD_DROP);
 }
 
 // --- the clock ---
@@ -1047,8 +1043,7 @@ int main(void) {
         cmocka_unit_test(thin_cells_show_the_same_picture),
         cmocka_unit_test(columns_of_two_widths_are_said_in_words),
         cmocka_unit_test(a_drop_grows_lets_go_falls_and_comes_to_rest_over_its_place),
-        cmocka_unit_test(a_falling_drop_bears_no_word_until_it_lands),
-        cmocka_unit_test(what_is_too_much_for_the_eye_is_a_stream_that_gets_denser),
+        cmocka_unit_test(a_trail_leads_to_the_newest_tile_and_fades),
         cmocka_unit_test(prefill_is_solid_decode_striped_and_charged_hollow),
         cmocka_unit_test(the_clock_has_one_linear_scale),
         cmocka_unit_test(the_bar_ends_inside_a_pixel_where_time_does),
