@@ -58,7 +58,7 @@ if(TOKENDRIP_HAS_TESTS)
     set(panels app/picture/panel_fixture.c ${lessons} ${plain} ${fault})
     set(alike render/data/alike.c)
 
-    foreach(name assets figures json_in json_out num partfile places progress signals stopwatch utf8
+    foreach(name assets figures json_in json_out mapfile num partfile places progress signals stopwatch utf8
             why words)
         tokendrip_test(test_${name} compute/base tokendrip_base unit)
     endforeach()

@@ -61,7 +61,9 @@ static bool measure_lab(struct footage *out, const struct options *options, stru
     struct source source;
     struct measure_result result = {0};
     struct progress progress = progress_start(options->is_quiet);
-    bool ok = source_open(&source, &options->request, BACKEND_MARKS_ALL, &progress, why);
+    bool ok =
+        source_open(&source, &options->request,
+                    &(struct source_opts){.marks = BACKEND_MARKS_ALL, .progress = &progress}, why);
     if (ok) {
         struct engine_request request =
             source_request(&source, &options->request, SOURCE_SHOW_REPEATS);

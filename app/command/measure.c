@@ -377,7 +377,9 @@ static bool measure_on(struct measured *out, struct source *source, const struct
 static bool measure_all(struct measured *out, const struct options *options, struct why *why) {
     struct source source;
     struct progress progress = progress_start(options->is_quiet);
-    bool ok = source_open(&source, &options->request, BACKEND_MARKS_ALL, &progress, why) &&
+    bool ok = source_open(&source, &options->request,
+                          &(struct source_opts){.marks = BACKEND_MARKS_ALL, .progress = &progress},
+                          why) &&
               measure_on(out, &source, options, why);
     source_close(&source);
     if (ok && options->is_overhead && !wants_words_only(options))

@@ -93,7 +93,7 @@ bool overhead_measure(struct overhead *out, const struct run_request *request,
     *out = (struct overhead){0};
     bool ok = true;
     for (int i = 0; i < OVERHEAD_KINDS && ok; i++)
-        ok = source_open(&sources[i], request, kinds[i], NULL, why);
+        ok = source_open(&sources[i], request, &(struct source_opts){.marks = kinds[i]}, why);
     ok = ok && take_turns(out, sources, progress, why);
     for (int i = 0; i < OVERHEAD_KINDS; i++)
         source_close(&sources[i]);

@@ -33,12 +33,15 @@ struct session {
     // written by the opening thread, read by others once `opening` says that it has ended
     pthread_t opener;
     bool has_opener;
-    _Atomic int opening;  // enum opening
-    struct source source; // engine and prompt
+    _Atomic int opening; // enum opening
+    _Atomic int loaded_permille;
+    _Atomic bool is_closing; // the opening thread breaks off
+    struct source source;    // engine and prompt
     struct why opening_why;
 
     // used by the window's thread only
     struct run *runs[2][2]; // [clock][counting], NULL = not made yet
+    int seen_permille;      // at the last poll
     struct run *before;     // a copy of the measured run before, NULL = none
     char *own_prompt;       // the text of request.prompt if it was typed, owned
     struct labwork work;
@@ -100,10 +103,18 @@ static void put_measured(struct session *session, struct run *run) {
                 session->source.engine ? engine_shape(session->source.engine) : NULL, run);
 }
 
+static bool on_loading(void *context, size_t done_bytes, size_t total_bytes) {
+    struct session *session = context;
+    atomic_store(&session->loaded_permille, (int)(done_bytes * 1000 / total_bytes));
+    session->wake(session->wake_context);
+    return !atomic_load(&session->is_closing);
+}
+
 static void *open_source(void *context) {
     struct session *session = context;
-    bool ok = source_open(&session->source, &session->request, BACKEND_MARKS_ALL, NULL,
-                          &session->opening_why);
+    struct source_opts opts = {
+        .marks = BACKEND_MARKS_ALL, .on_loading = on_loading, .context = session};
+    bool ok = source_open(&session->source, &session->request, &opts, &session->opening_why);
     atomic_store(&session->opening, ok ? OPENING_DONE : OPENING_FAILED);
     session->wake(session->wake_context);
     return NULL;
@@ -166,6 +177,7 @@ bool session_open(struct session **out, const struct run_request *request,
 void session_close(struct session *session) {
     if (!session)
         return;
+    atomic_store(&session->is_closing, true);
     if (session->has_opener)
         pthread_join(session->opener, NULL);
     source_close(&session->source);
@@ -406,7 +418,10 @@ bool session_poll(struct session *session, int64_t wall_ns, bool wants_live) {
             start_measuring(session, wall_ns, &session->failure);
         return true;
     }
-    bool has_news = session->is_measuring && poll_engine(session, wall_ns, wants_live);
+    int loaded_permille = atomic_load(&session->loaded_permille);
+    bool has_news = session->has_opener && loaded_permille != session->seen_permille;
+    session->seen_permille = loaded_permille;
+    has_news |= session->is_measuring && poll_engine(session, wall_ns, wants_live);
     if (!session->is_measuring && session_can_measure(session) && poll_labwork(session))
         has_news = true;
     return has_news;
@@ -425,13 +440,15 @@ static struct run *run_for(struct session *session, enum clock_choice clock,
 
 struct session_show session_show(struct session *session, enum clock_choice clock,
                                  enum run_counting counting) {
-    struct session_show show = {0};
+    struct session_show show = {.loaded_permille = -1};
     if (clock == CLOCK_LESSON) {
         show.run = run_for(session, clock, counting);
         show.message = show.run ? NULL : word("session.no_schedule");
         return show;
     }
     start_opening(session);
+    if (session->has_opener)
+        show.loaded_permille = atomic_load(&session->loaded_permille);
     show.is_measuring = session->is_measuring;
     if (session->is_live) {
         show.run = &session->live;

@@ -18,6 +18,7 @@ struct session_show {
     bool is_live;          // the cold run of a slow model while it grows
     bool is_measuring;     // a measurement is under way
     const char *message;   // why there is no run: opening, or what failed; or NULL
+    int loaded_permille;   // of the model that is being opened; -1 = none is
 };
 
 // Reads a run file or schedule at once (errors here are the user's: false with

@@ -70,7 +70,9 @@ static bool open_engine(struct source *source, const struct run_request *request
         .shape_seed = request->seed,
         .threads = request->threads,
         .context = context,
-        .marks = source->marks,
+        .marks = source->opts.marks,
+        .on_loading = source->opts.on_loading,
+        .loading_context = source->opts.context,
     };
     if (request->weights != WEIGHTS_DEFAULT && !request->shape)
         return why_set(why, "--weights is how --shape stores its numbers, and a file has them "
@@ -138,11 +140,23 @@ static void set_answer(struct source *source, const struct run_request *request)
         request->answer_tokens > 0 ? request->answer_tokens : min_int(room, SOURCE_ANSWER_LIMIT);
 }
 
-bool source_open(struct source *out, const struct run_request *request, enum backend_marks marks,
-                 struct progress *progress, struct why *why) {
-    *out = (struct source){.marks = marks, .progress = progress};
+static bool say_loading(void *context, size_t done_bytes, size_t total_bytes) {
+    struct progress *progress = context;
     if (progress)
-        progress_say(progress, "loading the model");
+        progress_say(progress, "loading the model: %zu of %zu MiB", done_bytes >> 20,
+                     total_bytes >> 20);
+    return !signals_stop_asked();
+}
+
+bool source_open(struct source *out, const struct run_request *request,
+                 const struct source_opts *opts, struct why *why) {
+    *out = (struct source){.opts = *opts};
+    if (!opts->on_loading) {
+        out->opts.on_loading = say_loading;
+        out->opts.context = opts->progress;
+    }
+    if (opts->progress)
+        progress_say(opts->progress, "loading the model");
     if (!open_fitting(out, request, why)) {
         source_close(out);
         return false;
@@ -227,7 +241,7 @@ bool source_wait(struct source *source, const char *name, struct why *why) {
             return why_set(why, "stopped while measuring; nothing was written.");
         }
         if (status.stage != stage || status.done != done)
-            say_stage(source->progress, name, &status);
+            say_stage(source->opts.progress, name, &status);
         nanosleep(&pause, NULL);
     }
 }
@@ -326,7 +340,9 @@ static bool measured_run(struct run **out, const struct run_request *request,
                          struct progress *progress, struct why *why) {
     struct measure_result result = {0};
     struct source source;
-    bool ok = source_open(&source, request, BACKEND_MARKS_ALL, progress, why);
+    bool ok =
+        source_open(&source, request,
+                    &(struct source_opts){.marks = BACKEND_MARKS_ALL, .progress = progress}, why);
     if (ok) {
         struct engine_request wanted = source_request(&source, request, SOURCE_SHOW_REPEATS);
         ok = source_measure(&result, &source, &wanted, why);

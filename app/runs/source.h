@@ -20,21 +20,28 @@ enum {
 
 struct progress;
 
+struct source_opts {
+    enum backend_marks marks;  // of its engine; runs need BACKEND_MARKS_ALL
+    struct progress *progress; // says how far it is; NULL = silent
+    // Of loading, as in engine_opts; without it `progress` tells.
+    bool (*on_loading)(void *context, size_t done_bytes, size_t total_bytes);
+    void *context;
+};
+
 // An engine with the prompt that the request asks for.
 struct source {
-    struct engine *engine;     // owned
-    struct prompt prompt;      // owned
-    int answer_tokens;         // exactly so many; 0 = to the end token
-    int answer_limit;          // the most answer tokens, within the model's context
-    enum backend_marks marks;  // of its engine
-    struct progress *progress; // says how far it is; NULL = silent
+    struct engine *engine; // owned
+    struct prompt prompt;  // owned
+    int answer_tokens;     // exactly so many; 0 = to the end token
+    int answer_limit;      // the most answer tokens, within the model's context
+    struct source_opts opts;
 };
 
 // Loads the model and tokenises the prompt, with a KV cache long enough for both prompt and
-// answer. Runs need BACKEND_MARKS_ALL. False: no such device or model, or it does not fit.
+// answer. False: no such device or model, or it does not fit.
 // Owner: source_close.
-bool source_open(struct source *out, const struct run_request *request, enum backend_marks marks,
-                 struct progress *progress, struct why *why);
+bool source_open(struct source *out, const struct run_request *request,
+                 const struct source_opts *opts, struct why *why);
 void source_close(struct source *source); // a zeroed one is fine
 
 // Takes another prompt and answer length on the same engine; stop the engine first. False:

@@ -59,6 +59,14 @@ static void put_message(struct cmdlist *out, const struct hud *hud, const struct
     all.x = layout->margin_px;
     all.w -= 2 * layout->margin_px;
     centred(out, paint, all, FACE_WORDS, layout->title_px, hud->message);
+    if (hud->loaded_permille < 0)
+        return;
+    int width = all.w / 3, height = max_int(layout->unit_px, 4);
+    struct rect bar = {all.x + width, layout->input.height_px / 2 + 2 * layout->title_px, width,
+                       height};
+    cmdlist_fill(out, bar, color(paint, COLOR_LINE));
+    bar.w = (int)((int64_t)width * hud->loaded_permille / 1000);
+    cmdlist_fill(out, bar, color(paint, COLOR_PREFILL));
 }
 
 // One line of help: the key at the left, what it does beside it.

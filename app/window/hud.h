@@ -9,6 +9,7 @@
 struct hud {
     const char *toast;   // NULL or "" = none
     const char *message; // shown instead of a scene; NULL = none
+    int loaded_permille; // shown below it as a bar; -1 = nothing is being loaded
     bool is_help;
     bool is_blank;                // everything black
     bool has_lens;                // the screen shows columns

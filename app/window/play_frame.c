@@ -114,6 +114,7 @@ static void compose(struct player *player, int64_t wall_ns) {
     struct hud hud = {
         .toast = wall_ns < player->toast_until_ns ? player->toast : NULL,
         .message = player->run ? NULL : player->message,
+        .loaded_permille = player->loaded_permille,
         .is_help = stage->is_help,
         .is_blank = stage->is_blank,
         .has_lens = !easel->frame.is_lab,

@@ -53,6 +53,7 @@ void player_refresh_run(struct player *player, int64_t wall_ns, bool keep_place)
         session_show(player->session, stage->clock, stage->counting[stage->clock]);
     player->run = show.run;
     player->message = show.message;
+    player->loaded_permille = show.loaded_permille;
     player->is_measuring = show.is_measuring;
     player->is_live = show.is_live;
     player->is_stale = true;

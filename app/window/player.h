@@ -37,6 +37,7 @@ struct player {
     bool is_live, is_measuring;
     bool can_swap_clock; // there are both clocks
     const char *message;
+    int loaded_permille; // of a model that is being opened, or -1
     // The place to restore once the other clock's run is complete. NULL = none.
     const struct run *place_run;
     struct playhead place;

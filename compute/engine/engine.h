@@ -36,6 +36,10 @@ struct engine_opts {
     // Runs need all of them; fewer are for sweeps that measure what marks cost.
     enum backend_marks marks;
     const struct backend *backend; // for tests: this one, whatever `device` says
+    // Told on the caller's thread how much of a model's file has been read, some ten times a
+    // GiB; false breaks off the opening. NULL = nobody is told.
+    bool (*on_loading)(void *context, size_t done_bytes, size_t total_bytes);
+    void *loading_context;
 };
 
 struct engine_request {

@@ -102,12 +102,29 @@ static bool make_shape(struct engine *engine, const struct engine_opts *opts, st
            read_script(engine, opts->script ? opts->script : "", why);
 }
 
+struct loading {
+    const struct engine_opts *opts;
+    size_t total_bytes;
+};
+
+static bool on_part(void *context, size_t done_bytes) {
+    const struct loading *loading = context;
+    const struct engine_opts *opts = loading->opts;
+    return !opts->on_loading ||
+           opts->on_loading(opts->loading_context, done_bytes, loading->total_bytes);
+}
+
+// What can be refused is refused before the weights are read.
 static bool read_file(struct engine *engine, const struct engine_opts *opts, struct why *why) {
     if (!model_open(&engine->model, opts->model_path, why))
         return false;
+    const struct gguf *file = engine->model->file;
     if (opts->bundled)
         snprintf(engine->model->weights, sizeof engine->model->weights, "bundled");
-    return tokenizer_open(&engine->tokenizer, engine->model->file, why);
+    if (!tokenizer_open(&engine->tokenizer, file, why))
+        return false;
+    struct loading loading = {opts, gguf_bytes(file)};
+    return gguf_touch(file, on_part, &loading) || why_set(why, "stopped while loading the model");
 }
 
 // With "auto", a model that does not fit on the card is opened on the CPU; if it fits on

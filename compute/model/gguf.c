@@ -8,6 +8,7 @@
 // more than a small multiple of the file's own size.
 #include "compute/model/gguf.h"
 
+#include "compute/base/mapfile.h"
 #include "compute/base/utf8.h"
 #include "compute/base/why.h"
 
@@ -19,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,9 +29,7 @@ enum {
     MIN_KEY_BYTES = 14,     // in a file: length, one byte, type, one byte
     MIN_TENSOR_BYTES = 33,  // length, one byte, dims, one dim, type, offset
     DEFAULT_ALIGNMENT = 32, // general.alignment when absent
-    MEMORY_ALIGNMENT = 64,  // of the file in memory: a cache line
-    HUGE_PAGE_BYTES = 2 << 20,
-    START_BYTES = 24, // magic, version, two counts
+    START_BYTES = 24,       // magic, version, two counts
 };
 
 struct key {
@@ -54,7 +52,7 @@ struct gguf {
     char name[LABEL_BYTES];
     const uint8_t *bytes;
     size_t size;
-    uint8_t *owned; // = bytes when this file was read here
+    struct mapfile map; // of a file opened here
     int version;
     size_t alignment;
     int key_count, tensor_count;
@@ -659,18 +657,6 @@ static bool read_at(const struct cursor *cursor, int fd, uint8_t *out, size_t by
     return true;
 }
 
-// Memory for the file: whole cache lines, and for models of some size whole huge
-// pages, so that decoding does not spend its time on address translation.
-static uint8_t *allocate(size_t bytes) {
-    bool large = bytes >= HUGE_PAGE_BYTES;
-    void *memory = NULL;
-    if (posix_memalign(&memory, large ? HUGE_PAGE_BYTES : MEMORY_ALIGNMENT, bytes) != 0)
-        return NULL;
-    if (large)
-        madvise(memory, bytes, MADV_HUGEPAGE); // a hint: without it, only slower
-    return memory;
-}
-
 static bool check_size(const struct cursor *cursor, const struct stat *info) {
     const char *what = S_ISDIR(info->st_mode)    ? "a folder"
                        : S_ISFIFO(info->st_mode) ? "a pipe"
@@ -687,7 +673,7 @@ static bool check_size(const struct cursor *cursor, const struct stat *info) {
     return true;
 }
 
-static bool read_file(struct cursor *cursor, int fd) {
+static bool map_file(struct cursor *cursor, int fd) {
     struct gguf *gguf = cursor->gguf;
     struct stat info;
     if (fstat(fd, &info) != 0)
@@ -702,14 +688,9 @@ static bool read_file(struct cursor *cursor, int fd) {
     if (!read_at(cursor, fd, start, sizeof start, &got) || !check_start(cursor, start, got))
         return false;
 
-    gguf->owned = allocate(size);
-    if (!gguf->owned)
-        return fail(cursor, "needs %zu MiB of memory, which is not free", size >> 20);
-    if (!read_at(cursor, fd, gguf->owned, size, &got))
-        return false;
-    if (got < size)
-        return fail(cursor, "became shorter while it was read; try again");
-    gguf->bytes = gguf->owned;
+    if (!mapfile_open(&gguf->map, fd, size, gguf->name))
+        return fail(cursor, "cannot be read: %s", strerror(errno));
+    gguf->bytes = gguf->map.data;
     return true;
 }
 
@@ -722,7 +703,7 @@ bool gguf_open(struct gguf **out, const char *path, struct why *why) {
     // O_NONBLOCK: opening a pipe must not wait for someone to write into it.
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     bool ok = fd >= 0 || fail(&cursor, "cannot be opened: %s", strerror(errno));
-    ok = ok && read_file(&cursor, fd) && parse(&cursor);
+    ok = ok && map_file(&cursor, fd) && parse(&cursor);
     if (fd >= 0)
         close(fd);
     if (!ok) {
@@ -731,6 +712,15 @@ bool gguf_open(struct gguf **out, const char *path, struct why *why) {
     }
     *out = gguf;
     return true;
+}
+
+bool gguf_touch(const struct gguf *gguf, bool (*on_part)(void *context, size_t done_bytes),
+                void *context) {
+    return mapfile_touch(&gguf->map, on_part, context);
+}
+
+size_t gguf_bytes(const struct gguf *gguf) {
+    return gguf->size;
 }
 
 void gguf_close(struct gguf *gguf) {
@@ -742,7 +732,7 @@ void gguf_close(struct gguf *gguf) {
     free(gguf->key_index);
     free(gguf->tensors);
     free(gguf->tensor_index);
-    free(gguf->owned);
+    mapfile_close(&gguf->map);
     free(gguf);
 }
 

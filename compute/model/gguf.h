@@ -68,8 +68,7 @@ struct gguf_tensor {
 
 struct gguf; // the file in memory
 
-// Reads the whole file (so that a file cut later cannot fault) into memory
-// aligned to 64 bytes. Owner: the caller, gguf_close.
+// Maps the file (see mapfile.h): only the header is read. Owner: the caller, gguf_close.
 bool gguf_open(struct gguf **out, const char *path, struct why *why);
 
 // The same over bytes the caller keeps alive and unchanged. `name` for messages.
@@ -77,6 +76,11 @@ bool gguf_open(struct gguf **out, const char *path, struct why *why);
 bool gguf_parse(struct gguf **out, const char *name, const void *data, size_t bytes,
                 struct why *why);
 void gguf_close(struct gguf *gguf);
+
+// Reads the whole file, so that no page has to be waited for later; see mapfile_touch.
+bool gguf_touch(const struct gguf *gguf, bool (*on_part)(void *context, size_t done_bytes),
+                void *context);
+size_t gguf_bytes(const struct gguf *gguf); // of the whole file
 
 const char *gguf_name(const struct gguf *gguf); // for messages: printable, short
 int gguf_version(const struct gguf *gguf);

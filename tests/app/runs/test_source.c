@@ -220,19 +220,21 @@ static void what_cannot_be_measured_says_why_in_one_line(void **state) {
     setenv("TOKENDRIP_ASSETS", TOKENDRIP_SOURCE_DIR "/assets", 1);
 }
 
+static const struct source_opts all = {.marks = BACKEND_MARKS_ALL};
+
 static void the_answer_may_fill_the_context_to_its_end(void **state) {
     struct source source;
     struct why why;
     (void)state;
     struct run_request request = defaults();
     request.prompt_tokens = 1270;
-    assert_true(source_open(&source, &request, BACKEND_MARKS_ALL, NULL, &why));
+    assert_true(source_open(&source, &request, &all, &why));
     assert_int_equal(source.prompt.count, 1270);
     assert_int_equal(source.answer_limit, engine_context(source.engine) - 1270);
     source_close(&source);
     source_close(&source);
     request.prompt_tokens = 18;
-    assert_true(source_open(&source, &request, BACKEND_MARKS_ALL, NULL, &why));
+    assert_true(source_open(&source, &request, &all, &why));
     assert_int_equal(source.answer_limit, SOURCE_ANSWER_LIMIT);
     source_close(&source);
 }
@@ -242,7 +244,7 @@ static void another_prompt_takes_the_place_of_the_old_one_only_if_it_fits(void *
     struct why why = {0};
     (void)state;
     struct run_request request = defaults();
-    assert_true(source_open(&source, &request, BACKEND_MARKS_ALL, NULL, &why));
+    assert_true(source_open(&source, &request, &all, &why));
     request.prompt_tokens = 64;
     request.answer_tokens = 5;
     assert_true(source_change_prompt(&source, &request, &why));

@@ -63,8 +63,32 @@ static void help_and_toasts_keep_the_margins_and_the_least_type(void **state) {
     assert_true(words_choose("en", &why));
 }
 
+// The last two rectangles are the bar and what is filled of it.
+static void a_model_being_loaded_is_a_bar_below_the_message(void **state) {
+    (void)state;
+    static const struct sample sample = {
+        .layers = 8, .prompt_tokens = 18, .answer_limit = 7, .answers = 7, .moment = {.pass = 3}};
+    struct layout_input in = sample_input(&sample, 1280, 720, LAYOUT_STAGE);
+    struct hud hud = {.message = "opening", .loaded_permille = -1};
+    assert_true(layout_make(&layout, &in));
+    sample_view(&view, &sample);
+    struct paint paint = {&view, &layout, theme_find(THEME_DARK), text};
+    cmdlist_clear(&list);
+    hud_paint(&list, &hud, &paint);
+    int without = list.count;
+    hud.loaded_permille = 250;
+    cmdlist_clear(&list);
+    hud_paint(&list, &hud, &paint);
+    assert_int_equal(list.count, without + 2);
+    struct rect bar = list.cmds[without].rect, filled = list.cmds[without + 1].rect;
+    assert_int_equal(filled.w, bar.w / 4);
+    assert_int_equal(filled.x, bar.x);
+    assert_true(bar.y > 720 / 2 && bar.y + bar.h < 720 * 3 / 4);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_model_being_loaded_is_a_bar_below_the_message),
         cmocka_unit_test(help_and_toasts_keep_the_margins_and_the_least_type),
     };
     return cmocka_run_group_tests(tests, open_text, close_text);
