@@ -91,6 +91,7 @@ if(TOKENDRIP_HAS_TESTS)
     tokendrip_test(test_golden compute/engine tokendrip_compute golden)
     tokendrip_test(test_sweep compute/analysis tokendrip_compute unit ${random})
     tokendrip_test(test_sweep_measure compute/measure tokendrip_compute unit)
+    tokendrip_test(test_disturbance compute/measure tokendrip_compute unit)
     tokendrip_test(test_measure compute/measure tokendrip_compute unit ${random} ${builder})
     tokendrip_test(test_engine compute/engine tokendrip_compute unit,threads)
 

@@ -244,6 +244,13 @@ static void print_totals(FILE *out, const struct run *run) {
               has_share ? decode.text : total(run, -1).text, "e2e", total(run, e2e_ns).text,
               "share", run_decode_share(prefill_ns, e2e_ns).text);
     fprintf(out, "%s\n", text);
+    const struct run_info *info = &run->info;
+    if (info->ttft.p90_ns <= 0)
+        return;
+    struct figure tpot = run_range(info, &info->tpot);
+    WORDS_SAY(text, "describe.ranges", "ttft", run_range(info, &info->ttft).text, "tpot",
+              tpot.text[0] ? tpot.text : SIGN_DASH, "e2e", run_range(info, &info->e2e).text);
+    fprintf(out, "%s\n", text);
 }
 
 void describe_run(FILE *out, const struct lesson *lesson, const struct run *run) {

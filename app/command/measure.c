@@ -113,6 +113,31 @@ static void print_roofline(FILE *out, const struct measure_result *result) {
             roofline->rates.matrix_flop_s / 1e9);
 }
 
+// The signs of disturbance.h by their bits.
+static const char *const sign_names[] = {"spread", "steal", "switches"};
+enum { SIGNS = sizeof sign_names / sizeof sign_names[0] };
+
+static void print_disturbance(FILE *out, const struct measure_result *result) {
+    const struct disturbance *d = &result->disturbance;
+    unsigned signs = disturbance_signs(d);
+    const char *before = "";
+    fprintf(out, "disturbance: ");
+    if (d->switches >= 0)
+        fprintf(out, "the threads that compute were taken off a processor %s, ",
+                figure_counted(d->switches, false, "time").text);
+    fprintf(out, "%s of the processor time was stolen\n", figure_share(d->stolen_share).text);
+    if (!signs)
+        return;
+    fprintf(out, "DISTURBED by other work (");
+    for (int i = 0; i < SIGNS; i++) {
+        if (!(signs & 1u << i))
+            continue;
+        fprintf(out, "%s%s", before, sign_names[i]);
+        before = ", ";
+    }
+    fprintf(out, "): measure again. Nothing is concluded from these times.\n");
+}
+
 static void print_figures(FILE *out, const struct measure_result *result) {
     print_head(out, result);
     fprintf(out, "%-8s%11s%11s%11s%8s\n", "ms", "median", "p10", "p90", "count");
@@ -131,8 +156,7 @@ static void print_figures(FILE *out, const struct measure_result *result) {
     fprintf(out, "prefill check: %s\n",
             result->prefill_checked ? "same logits as token by token"
                                     : "not made, so not known to be right");
-    fprintf(out, "disturbance: taken off a processor %s during the warm runs\n",
-            figure_counted(result->involuntary_switches, false, "time").text);
+    print_disturbance(out, result);
 }
 
 void measure_print_table(FILE *out, const struct measured *measured) {
@@ -188,14 +212,24 @@ static json_t *roofline_json(const struct roofline *roofline) {
                      share_json(roofline->decode.share));
 }
 
+static json_t *signs_json(unsigned signs) {
+    json_t *out = json_array();
+    for (int i = 0; i < SIGNS; i++) {
+        if (signs & 1u << i)
+            json_array_append_new(out, json_string(sign_names[i])); // takes NULL
+    }
+    return out;
+}
+
 static json_t *run_json(const struct measure_result *result) {
     const struct run_info *info = &result->shown->info;
-    return json_pack("{s:s,s:s,s:o,s:s,s:s,s:s,s:i,s:i,s:i,s:s}", "device", info->device,
-                     "device_name", info->device_name, "threads",
-                     info->threads > 0 ? json_integer(info->threads) : json_null(), "model",
-                     info->model, "weights", info->weights, "type", info->weight_type,
-                     "prompt_tokens", info->prompt_tokens, "answer_tokens",
-                     result->shown->answer_count, "repeats", result->repeats, "date", info->date);
+    return json_pack(
+        "{s:s,s:s,s:o,s:s,s:s,s:s,s:i,s:i,s:i,s:s,s:b,s:o}", "device", info->device, "device_name",
+        info->device_name, "threads", info->threads > 0 ? json_integer(info->threads) : json_null(),
+        "model", info->model, "weights", info->weights, "type", info->weight_type, "prompt_tokens",
+        info->prompt_tokens, "answer_tokens", result->shown->answer_count, "repeats",
+        result->repeats, "date", info->date, "disturbed", info->is_disturbed, "disturbed_by",
+        signs_json(disturbance_signs(&result->disturbance)));
 }
 
 static bool add_figures(json_t *object, const struct measure_result *result) {
@@ -240,7 +274,8 @@ static void print_field(FILE *out, const char *text) {
     fputc('"', out);
 }
 
-// What every line ends with: threads, and which device, model and weights it was.
+// What every line ends with: threads, which device, model and weights it was, and whether the
+// run was disturbed.
 static void print_tail(FILE *out, const struct run_info *info) {
     const char *texts[] = {info->device,  info->device_name, info->model,
                            info->weights, info->weight_type, info->date};
@@ -249,6 +284,7 @@ static void print_tail(FILE *out, const struct run_info *info) {
         fputc(',', out);
         print_field(out, texts[i]);
     }
+    fprintf(out, ",%d\n", info->is_disturbed);
 }
 
 static void print_csv_figure(FILE *out, const struct measure_result *result, int figure) {
@@ -262,7 +298,6 @@ static void print_csv_figure(FILE *out, const struct measure_result *result, int
                 ms_of(spread->p90_ns), spread->count);
     fprintf(out, ",%d,%d,%d,", info->prompt_tokens, result->shown->answer_count, result->repeats);
     print_tail(out, info);
-    fputc('\n', out);
 }
 
 // A point's length is in the column prompt_tokens; answer_tokens is empty.
@@ -272,14 +307,13 @@ static void print_csv_points(FILE *out, const char *name, const struct sweep_poi
         fprintf(out, "%s,%.6f,%.6f,%.6f,%d,%d,,%d,", name, ms_of(at->median_ns), ms_of(at->p10_ns),
                 ms_of(at->p90_ns), at->count, at->tokens, at->count);
         print_tail(out, info);
-        fputc('\n', out);
     }
 }
 
 void measure_print_csv(FILE *out, const struct measured *measured) {
     const struct run_info *info = &measured->result.shown->info;
     fprintf(out, "figure,median,p10,p90,count,prompt_tokens,answer_tokens,repeats,threads,"
-                 "device,device_name,model,weights,type,date\n");
+                 "device,device_name,model,weights,type,date,disturbed\n");
     for (int i = 0; i < FIGURES; i++)
         print_csv_figure(out, &measured->result, i);
     const struct sweep *sweep = &measured->sweep;

@@ -75,6 +75,7 @@ static int64_t measured_ns(const struct roofline_phase *phase) {
 }
 
 void roofline_prove(struct roofline *roofline, const struct run *run) {
+    roofline->prefill.is_disturbed = roofline->decode.is_disturbed = run->info.is_disturbed;
     if (roofline->is_measured && run->info.origin == RUN_MEASURED)
         settle(roofline, run, measured_ns(&roofline->prefill), measured_ns(&roofline->decode));
 }
@@ -98,6 +99,7 @@ void roofline_of(struct roofline *out, const struct model_shape *shape, const st
                    .flop = 2 * layer_weights(shape) + 4 * width * seen_of(run, mean_context(run)) +
                            2 * head_weights(shape)},
     };
+    out->prefill.is_disturbed = out->decode.is_disturbed = run->info.is_disturbed;
     settle(out, run, prefill_ns, step_ns);
 }
 
@@ -109,6 +111,6 @@ enum roofline_cause roofline_cause(double read_ns, double matrix_ns, double took
 }
 
 enum roofline_cause roofline_phase_cause(const struct roofline_phase *phase) {
-    double took = phase->share > 0 ? 1 / phase->share : 0; // in bounds
+    double took = phase->share > 0 && !phase->is_disturbed ? 1 / phase->share : 0; // in bounds
     return roofline_cause(phase->is_read, !phase->is_read, took);
 }

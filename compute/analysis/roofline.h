@@ -24,6 +24,7 @@ struct roofline_phase {
     int64_t bound_ns;
     double share; // bound over measured time, 1 = as fast as the device allows; -1 = not measured
     bool is_read; // reading takes longer than computing, so memory sets the bound
+    bool is_disturbed; // its time is that of a disturbed run: no cause is named
 };
 
 struct roofline {
@@ -51,12 +52,13 @@ enum roofline_cause {
 // The one rule by which a cause is named: the longer bound explains at least half of the
 // time. The rest (starting work, waiting for one another, other programs) is not measured
 // by itself, so it is never named. Nor is a cause of what has not been timed: rates of 0, or
-// a time that is not positive.
+// a time that is not positive; nor of a disturbed run's time.
 enum roofline_cause roofline_cause(double read_ns, double matrix_ns, double took_ns);
 enum roofline_cause roofline_phase_cause(const struct roofline_phase *phase);
 
 // Raises the rates by the passes of a measured run and by the medians in `roofline`, and
-// works the bounds out anew. Does nothing for a run that was not measured.
+// works the bounds out anew. Of a run that was not measured only takes over whether it was
+// disturbed.
 void roofline_prove(struct roofline *roofline, const struct run *run);
 
 #endif

@@ -223,6 +223,8 @@ bool sweep_run(struct run **out, const struct sweep *sweep, const struct run *li
     info.origin = RUN_MODELLED;
     info.counting = RUN_ENGINE;
     info.cold = info.forced_length = info.recomputes = false;
+    info.is_disturbed = false; // the sweep's times, not that run's
+    info.ttft = info.tpot = info.e2e = (struct run_range){0};
     info.prompt_tokens = prompt_tokens;
     info.answer_limit = answer_tokens;
     struct run *run = NULL;

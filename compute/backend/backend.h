@@ -13,7 +13,7 @@
 #include "compute/analysis/rates.h"
 #include "compute/model/model.h"
 
-enum { BACKEND_ABI = 2, BACKEND_PREFILL_CHUNK = 2048 };
+enum { BACKEND_ABI = 3, BACKEND_PREFILL_CHUNK = 2048 };
 
 // Which stages of a pass are marked. A run needs all marks; the other kinds serve to
 // measure what marks cost: the same passes with 0, 2 and layers + 1 of them.
@@ -93,6 +93,11 @@ struct backend {
     // reads. NULL: this backend cannot. The cache keeps its tokens.
     bool (*measure_rates)(struct backend_state *state, size_t working_set_bytes,
                           struct device_rates *out, struct why *why);
+
+    // How often the threads that compute, all together, were taken off a processor since
+    // the state was opened, although they had work: not when they gave it away while they
+    // waited for one another. NULL: this backend cannot tell.
+    int64_t (*switches)(struct backend_state *state);
 };
 
 extern const struct backend backend_cpu; // compute/cpu/

@@ -282,6 +282,10 @@ static bool measure_rates(struct backend_state *s, size_t working_set_bytes,
     return rates_measure(out, s->threads, s->kernels, working_set_bytes, why);
 }
 
+static int64_t switches(struct backend_state *s) {
+    return threads_switches(s->threads);
+}
+
 const struct backend backend_cpu = {
     .abi = BACKEND_ABI,
     .name = "cpu",
@@ -292,4 +296,5 @@ const struct backend backend_cpu = {
     .pass = state_pass,
     .fill_info = fill_info,
     .measure_rates = measure_rates,
+    .switches = switches,
 };

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,6 +31,8 @@ enum {
     // between, which cost little if nobody wants it.
     LOOK_NS = 3000,
     YIELD_NS = 1000000,
+    // A yield that switches takes longer; one that finds nobody, less than a microsecond.
+    SWITCH_NS = 1000,
     LOOKS_A_CLOCK_READ = 8,
     CACHE_LINE_BYTES = 64,
 };
@@ -45,7 +48,11 @@ struct seat {
     _Alignas(CACHE_LINE_BYTES) struct threads *threads;
     int member;
     pthread_t thread;
+    int64_t switches; // see threads_switches
 };
+
+// Switches of this thread while it yielded.
+static _Thread_local int64_t given_away;
 
 struct threads {
     // Set at creation.
@@ -143,16 +150,29 @@ static void gate_sleep(struct gate *gate, uint32_t seen) {
     atomic_fetch_sub(&gate->sleepers, 1);
 }
 
+static int64_t own_switches(void) {
+    struct rusage usage;
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
+}
+
 // The others may be waiting for our core: yields it between polls. If nobody takes it a
-// poll takes a few hundred nanoseconds. True: the gate has opened.
+// poll takes a few hundred nanoseconds. True: the gate has opened. The kernel is asked for
+// our switches only if one may have happened, so that an undisturbed wait ends at once.
 static bool look_yielding(const struct gate *gate, uint32_t seen, int64_t most_ns) {
-    int64_t give_up_ns = stopwatch_now_ns() + most_ns;
-    do {
-        if (atomic_load_explicit(&gate->number, memory_order_acquire) != seen)
-            return true;
+    int64_t before = own_switches(), now_ns = stopwatch_now_ns(), give_up_ns = now_ns + most_ns;
+    bool is_open, has_switched = false;
+    for (;;) {
+        is_open = atomic_load_explicit(&gate->number, memory_order_acquire) != seen;
+        if (is_open || now_ns >= give_up_ns)
+            break;
         sched_yield();
-    } while (stopwatch_now_ns() < give_up_ns);
-    return false;
+        int64_t then_ns = now_ns;
+        now_ns = stopwatch_now_ns();
+        has_switched = has_switched || now_ns - then_ns > SWITCH_NS;
+    }
+    if (has_switched)
+        given_away += own_switches() - before;
+    return is_open;
 }
 
 static void gate_wait(struct gate *gate, uint32_t seen) {
@@ -206,6 +226,19 @@ void threads_run(struct threads *threads, threads_work_fn *work, void *context) 
     work(context, 0);
     threads_barrier(threads);
     restore_floats(floats);
+}
+
+static void note_switches(void *context, int member) {
+    struct threads *threads = context;
+    threads->seats[member].switches = own_switches() - given_away;
+}
+
+int64_t threads_switches(struct threads *threads) {
+    int64_t sum = 0;
+    threads_run(threads, note_switches, threads);
+    for (int i = 0; i < threads->count; i++)
+        sum += threads->seats[i].switches;
+    return sum;
 }
 
 static bool start_members(struct threads *threads, struct why *why) {

@@ -10,6 +10,7 @@
 #include "compute/base/why.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum { THREADS_MAX = 256 };
 
@@ -30,6 +31,11 @@ int threads_count(const struct threads *threads);
 // zero. Thread: one caller at a time; not from
 // within work.
 void threads_run(struct threads *threads, threads_work_fn *work, void *context);
+
+// How often its members, the caller among them, were taken off a processor in all their
+// lives, but for what they gave away themselves while they waited (sched_yield counts as
+// taken off with the kernel). Thread: as threads_run.
+int64_t threads_switches(struct threads *threads);
 
 // Within work only, called by each member: returns when all have called it. All members
 // then see what any of them wrote before.

@@ -27,8 +27,10 @@
 //              "is_cached":false,"prefill":{"bytes":...,"flop":...,"floor_ns":...,
 //              "share_ppm":...,"is_read":false},"decode":{...}}; rounded to integers,
 //              "share_ppm" -1 where it was not measured
-// Of "info", "recomputes" is written only if true, and of a chat's "chat" (the format's name),
-// "system_first", "system_tokens", "question_first", "question_tokens" what is not 0.
+// Of "info", "recomputes" and "disturbed" are written only if true, with the latter the ranges
+// of the repeats, "ttft_p10_ns", "ttft_p90_ns" and so on for "tpot" and "e2e"; and of a chat's
+// "chat" (the format's name), "system_first", "system_tokens", "question_first",
+// "question_tokens" what is not 0.
 // Reading trusts nothing: sizes are bounded before memory is taken, and the result passes
 // run_validate. Outside "tokendrip" only quotes and brackets are followed, to find it.
 // Saving a run that was loaded gives the same bytes.

@@ -14,7 +14,7 @@ extern const char *const runfile_origins[3], *const runfile_countings[2];
 extern const char *const runfile_phases[2], *const runfile_states[3];
 
 // The fields of struct run_info, in the order in which they are written.
-enum { RUNFILE_FIELDS = 32 };
+enum { RUNFILE_FIELDS = 39 };
 extern const struct runfile_field {
     const char *key;
     // RARE: left out when false, 0 or empty, because older files do not have it.
@@ -27,6 +27,7 @@ extern const struct runfile_field {
         FIELD_RARE,
         FIELD_RARE_TEXT,
         FIELD_RARE_INT,
+        FIELD_RARE_INT64,
         FIELD_ORIGIN,
         FIELD_COUNTING
     } kind;

@@ -162,6 +162,11 @@ static bool read_info_field(const struct jsonin *at, struct run_info *info,
         done = jsonin_int(at, field->key, (struct jsonin_range){INT32_MIN, INT32_MAX}, &number);
         *(int *)(void *)to = (int)number;
         return done;
+    case FIELD_RARE_INT64:
+        if (!json_object_get(at->json, field->key))
+            return true;
+        return jsonin_int(at, field->key, (struct jsonin_range){0, RUN_MAX_NS},
+                          (int64_t *)(void *)to);
     case FIELD_INT64:
         return jsonin_int(at, field->key, (struct jsonin_range){INT64_MIN, INT64_MAX},
                           (int64_t *)(void *)to);

@@ -50,6 +50,16 @@ const struct runfile_field runfile_fields[RUNFILE_FIELDS] = {
     FIELD(RARE_INT, window),
 #undef FIELD
 #define FIELD(kind, key, name)                                                                     \
+    { key, FIELD_##kind, offsetof(struct run_info, name), sizeof(((struct run_info *)0)->name) }
+    FIELD(RARE, "disturbed", is_disturbed),
+    FIELD(RARE_INT64, "ttft_p10_ns", ttft.p10_ns),
+    FIELD(RARE_INT64, "ttft_p90_ns", ttft.p90_ns),
+    FIELD(RARE_INT64, "tpot_p10_ns", tpot.p10_ns),
+    FIELD(RARE_INT64, "tpot_p90_ns", tpot.p90_ns),
+    FIELD(RARE_INT64, "e2e_p10_ns", e2e.p10_ns),
+    FIELD(RARE_INT64, "e2e_p90_ns", e2e.p90_ns),
+#undef FIELD
+#define FIELD(kind, key, name)                                                                     \
     {                                                                                              \
         key, FIELD_##kind, offsetof(struct run_info, chat) + offsetof(struct run_chat, name),      \
             sizeof(((struct run_chat *)0)->name)                                                   \
@@ -223,6 +233,10 @@ static void print_info_field(struct jsonout *out, const struct run_info *info,
     case FIELD_RARE_INT:
         if (*(const int *)(const void *)at)
             jsonout_int(out, field->key, *(const int *)(const void *)at);
+        break;
+    case FIELD_RARE_INT64:
+        if (*(const int64_t *)(const void *)at)
+            jsonout_int(out, field->key, *(const int64_t *)(const void *)at);
         break;
     case FIELD_RARE:
         if (*(const bool *)(const void *)at)

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 
 enum {
@@ -49,11 +48,6 @@ void measure_rest(const struct generate *generate, int64_t rest_ns) {
 
 static int64_t spent_ns(const struct session *s) {
     return stopwatch_now_ns() - s->start_ns;
-}
-
-static int64_t involuntary_switches(void) {
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
 }
 
 static bool same_answer(const struct run *a, const struct run *b) {
@@ -194,10 +188,9 @@ static enum generate_end warm_up(struct session *s) {
     return GENERATE_DONE;
 }
 
-static enum generate_end repeat(struct session *s) {
+static enum generate_end repeat_all(struct session *s) {
     const struct measure_plan *plan = s->plan;
     int least = plan->generate->without_cache ? 1 : MEASURE_MIN_REPEATS;
-    int64_t switches = involuntary_switches();
     tell(s, MEASURE_REPEAT, 0, plan->repeats);
     for (int i = 0; i < plan->repeats; i++) {
         if (i >= least && spent_ns(s) >= plan->budget_ns)
@@ -215,7 +208,6 @@ static enum generate_end repeat(struct session *s) {
             s->out->mismatched++;
         tell(s, MEASURE_REPEAT, i + 1, plan->repeats);
     }
-    s->out->involuntary_switches = involuntary_switches() - switches;
     if (s->out->repeats > 0)
         return GENERATE_DONE;
     why_set(s->why,
@@ -223,6 +215,29 @@ static enum generate_end repeat(struct session *s) {
             "keep this machine busy, close them and measure again",
             s->out->mismatched);
     return GENERATE_FAILED;
+}
+
+static int64_t switches_now(const struct generate *g) {
+    return g->backend->switches ? g->backend->switches(g->state) : -1;
+}
+
+static enum generate_end repeat(struct session *s) {
+    const struct generate *g = s->plan->generate;
+    struct disturbance *d = &s->out->disturbance;
+    struct disturbance_ticks before = disturbance_ticks_now();
+    int64_t switches = switches_now(g);
+    enum generate_end end = repeat_all(s);
+    if (end == GENERATE_LOST) // no more calls
+        return end;
+    struct disturbance_ticks after = disturbance_ticks_now();
+    int64_t wanted = after.wanted - before.wanted;
+    d->switches = switches < 0 ? -1 : switches_now(g) - switches;
+    d->threads = s->plan->info->threads > 0 ? s->plan->info->threads : 1;
+    d->stolen_ticks = after.stolen - before.stolen;
+    d->stolen_share = wanted > 0 ? (double)d->stolen_ticks / (double)wanted : 0;
+    for (int i = 0; i < s->out->repeats; i++)
+        d->measured_ns += run_e2e_ns(s->runs[i]);
+    return end;
 }
 
 // --- The figures ---
@@ -263,6 +278,42 @@ static bool spread_of_steps(struct session *s) {
     return true;
 }
 
+// How far a time is from the median, as a share of it.
+static double distance(int64_t ns, const struct spread *spread) {
+    return spread->median_ns > 0
+               ? fabs((double)(ns - spread->median_ns)) / (double)spread->median_ns
+               : 0;
+}
+
+// See the top of measure.h.
+static int nearest_repeat(const struct session *s) {
+    int nearest = 0;
+    double least = INFINITY;
+    for (int i = 0; i < s->out->repeats; i++) {
+        double far = fmax(distance(run_ttft_ns(s->runs[i]), &s->out->ttft),
+                          distance(run_e2e_ns(s->runs[i]), &s->out->e2e));
+        if (far < least) {
+            nearest = i;
+            least = far;
+        }
+    }
+    return nearest;
+}
+
+static struct run_range range_of(const struct spread *spread) {
+    return spread->count > 0 ? (struct run_range){spread->p10_ns, spread->p90_ns}
+                             : (struct run_range){0};
+}
+
+static void mark_disturbed(struct run_info *info, const struct measure_result *result) {
+    info->is_disturbed = disturbance_signs(&result->disturbance) != 0;
+    if (!info->is_disturbed)
+        return;
+    info->ttft = range_of(&result->ttft);
+    info->tpot = range_of(&result->tpot);
+    info->e2e = range_of(&result->e2e);
+}
+
 static enum generate_end sum_up(struct session *s) {
     struct measure_result *out = s->out;
     out->prefill = spread_over(s, run_prefill_ns);
@@ -271,12 +322,14 @@ static enum generate_end sum_up(struct session *s) {
     out->e2e = spread_over(s, run_e2e_ns);
     if (!spread_of_steps(s))
         return GENERATE_FAILED;
-    int64_t e2e_ns[MEASURE_MAX_REPEATS];
-    for (int i = 0; i < out->repeats; i++)
-        e2e_ns[i] = run_e2e_ns(s->runs[i]);
-    int median = spread_median_index(e2e_ns, out->repeats);
-    out->shown = s->runs[median];
-    s->runs[median] = NULL;
+    if (!disturbance_compare(&out->disturbance, s->runs, out->repeats)) {
+        why_set(s->why, "no memory to compare %d repeats: ask for fewer", out->repeats);
+        return GENERATE_FAILED;
+    }
+    int nearest = nearest_repeat(s);
+    out->shown = s->runs[nearest];
+    s->runs[nearest] = NULL;
+    mark_disturbed(&out->shown->info, out);
     out->stages_match = run_stages_match_wall(out->shown);
     return GENERATE_DONE;
 }

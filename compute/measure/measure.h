@@ -2,8 +2,9 @@
 // a check that prefill gives the same logits as token by token; warm-up runs in batches of
 // three until the E2E medians of two batches in a row agree within 2 % (`settled`) or half
 // the budget is spent; the repeats; the median of each figure with p10 and p90.
-// The run that is shown is the repeat whose E2E is the median: a real run, never an
-// average.
+// The run that is shown is the repeat that lies nearest to the medians of TTFT and of E2E,
+// judged by the farther of the two: a real run, never an average. The repeat whose E2E alone
+// is the median may have a TTFT that no other has.
 #ifndef COMPUTE_MEASURE_MEASURE_H
 #define COMPUTE_MEASURE_MEASURE_H
 
@@ -11,6 +12,7 @@
 
 #include "compute/analysis/roofline.h"
 #include "compute/analysis/spread.h"
+#include "compute/measure/disturbance.h"
 #include "compute/measure/generate.h"
 #include "compute/run/run.h"
 
@@ -26,16 +28,16 @@ enum {
 // which has every decode step of each, from its start to its output mark.
 struct measure_result {
     struct spread prefill, step, ttft, tpot, e2e;
-    int repeats, warmups;         // runs that count, runs before them
-    int mismatched;               // repeats left out: see stages_match
-    bool settled;                 // warm-up medians agreed within 2 %
-    bool stages_match;            // sum of stages within 5 % of wall in the shown run
-    bool prefill_checked;         // prefill logits agreed with token-by-token logits
-    int64_t involuntary_switches; // of the process, during the repeats
-    struct run *cold;             // owned
-    struct run *shown;            // owned: the median repeat
-    struct roofline roofline;     // if it was requested
-    struct why no_roofline;       // why the device's rates could not be measured, or ""
+    int repeats, warmups;           // runs that count, runs before them
+    int mismatched;                 // repeats left out: see stages_match
+    bool settled;                   // warm-up medians agreed within 2 %
+    bool stages_match;              // sum of stages within 5 % of wall in the shown run
+    bool prefill_checked;           // prefill logits agreed with token-by-token logits
+    struct disturbance disturbance; // of the repeats; shown->info.is_disturbed follows from it
+    struct run *cold;               // owned
+    struct run *shown;              // owned: the repeat nearest to the medians
+    struct roofline roofline;       // if it was requested
+    struct why no_roofline;         // why the device's rates could not be measured, or ""
 };
 
 enum measure_stage { MEASURE_COLD, MEASURE_WARM, MEASURE_REPEAT };

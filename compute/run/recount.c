@@ -76,6 +76,7 @@ bool run_recount(struct run **out, const struct run *run, enum run_counting coun
     info.counting = counting;
     if (info.origin == RUN_MEASURED)
         info.origin = RUN_MODELLED; // its times are no longer all measured
+    info.ttft = info.tpot = info.e2e = (struct run_range){0}; // of the other counting
     int prefills = 0;
     while (prefills < run->pass_count && run->passes[prefills].phase == RUN_PREFILL)
         prefills++;

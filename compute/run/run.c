@@ -102,6 +102,9 @@ static bool check_info(const struct run_info *info, struct why *why) {
          (int64_t)info->prompt_tokens - info->chat.question_first},
         {"prompt_tokens", info->prompt_tokens, 1, RUN_MAX_TOKENS - 1},
         {"answer_limit", info->answer_limit, 1, RUN_MAX_TOKENS - 1},
+        {"ttft_p90_ns", info->ttft.p90_ns, info->ttft.p10_ns, RUN_MAX_NS},
+        {"tpot_p90_ns", info->tpot.p90_ns, info->tpot.p10_ns, RUN_MAX_NS},
+        {"e2e_p90_ns", info->e2e.p90_ns, info->e2e.p10_ns, RUN_MAX_NS},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         if (rows[i].value < rows[i].least || rows[i].value > rows[i].most)

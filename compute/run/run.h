@@ -75,8 +75,13 @@ struct run_chat {
     int question_first, question_tokens;
 };
 
-// Known before the first pass. All texts are UTF-8, NUL-terminated and empty when
-// unknown.
+// From p10 to p90 of one figure over the repeats of a measurement. Zero = not kept.
+struct run_range {
+    int64_t p10_ns, p90_ns;
+};
+
+// Known before the first pass, but for what follows from the repeats. All texts are UTF-8,
+// NUL-terminated and empty when unknown.
 struct run_info {
     enum run_origin origin;
     enum run_counting counting;
@@ -84,7 +89,11 @@ struct run_info {
     bool forced_length; // the end token was ignored to reach answer_limit
     bool recomputes;    // no KV cache: every step computes all tokens again
     bool is_loaded;     // it came from a run file, not from this process; not kept there
-    char device[16];    // "cpu", "cuda:0", "lesson"
+    // Other work got into its measurement (disturbance.h): its times are shown with their
+    // ranges, and nothing is concluded from them. Without that all ranges are zero.
+    bool is_disturbed;
+    struct run_range ttft, tpot, e2e;
+    char device[16]; // "cpu", "cuda:0", "lesson"
     char device_name[96];
     char driver[64];
     char model[96];

@@ -58,6 +58,27 @@ struct figure run_prefill_share(int64_t prefill_ns, int64_t whole_ns) {
     return figure_rest(decode_part(prefill_ns, whole_ns));
 }
 
+struct figure run_range(const struct run_info *info, const struct run_range *range) {
+    struct figure out = {""};
+    if (range->p90_ns <= 0)
+        return out;
+    struct figure from = run_time_on(info, range->p10_ns, range->p90_ns);
+    struct figure to = run_time(info, range->p90_ns);
+    char *unit = strrchr(from.text, ' '), *same = strrchr(to.text, ' ');
+    if (unit && same && strcmp(unit, same) == 0)
+        *unit = '\0';
+    WORDS_SAY(out.text, "run.range", "from", from.text, "to", to.text);
+    return out;
+}
+
+struct figure run_disturbed(const struct run_info *info) {
+    struct figure out = {""};
+    if (info->is_disturbed)
+        WORDS_SAY(out.text, info->is_loaded ? "run.disturbed_file" : "run.disturbed", "key",
+                  word("name.shift_r"));
+    return out;
+}
+
 const char *run_model(const struct run_info *info) {
     return strcmp(info->weights, "bundled") == 0 ? word("stamp.bundled") : info->model;
 }

@@ -20,6 +20,13 @@ struct figure run_decode_time(const struct run_info *info, int64_t prefill_ns, i
 struct figure run_decode_share(int64_t prefill_ns, int64_t whole_ns);
 struct figure run_prefill_share(int64_t prefill_ns, int64_t whole_ns);
 
+// "0.92-1.41 ms", or "" where none is kept.
+struct figure run_range(const struct run_info *info, const struct run_range *range);
+
+// What is said beside a disturbed run's times; "" if it was not disturbed. Only what was
+// measured here can be measured again.
+struct figure run_disturbed(const struct run_info *info);
+
 // The model's name, or the language's word for the bundled one.
 const char *run_model(const struct run_info *info);
 

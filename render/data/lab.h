@@ -22,7 +22,7 @@ struct lab {
     int playhead_ppm;     // of the scale
     int64_t scale_ns;     // what the full width stands for, 0 = nothing yet; not drawn
     char scale_label[32]; // what the full width stands for
-    char clock_note[96];  // "120 ms + 59 × 20 ms", or what is going on: "measuring"
+    char clock_note[192]; // "120 ms + 59 × 20 ms", or what is going on: "measuring"
     int control_count;
     struct panel_control controls[2]; // prompt and answer length
     int page, pages;                  // plots are turned by pages, from 0

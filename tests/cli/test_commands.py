@@ -268,7 +268,7 @@ class Describe(program.Case):
 
 class Measure(program.Case):
     KEYS = ["device", "device_name", "threads", "model", "weights", "type", "prompt_tokens",
-            "answer_tokens", "repeats", "date"]
+            "answer_tokens", "repeats", "date", "disturbed", "disturbed_by"]
     FIGURES = ["prefill_ms", "step_ms", "ttft_ms", "tpot_ms", "e2e_ms"]
 
     def test_the_table_shows_every_figure(self):

@@ -65,9 +65,10 @@ static void put_label(struct lab_lane *lane, const struct run *run, const char *
         lab_put(device.text, sizeof device.text, run_device(info, true).text);
     char label[4 * sizeof lane->label];
     const char *file = info->is_loaded ? word("stamp.file") : "";
+    const char *disturbed = info->is_disturbed ? word("run.disturbed_file") : "";
     words_join(label, sizeof label,
-               (const char *const[]){name, lengths.text, origin, device.text, file, run_model(info),
-                                     NULL});
+               (const char *const[]){name, lengths.text, disturbed, origin, device.text, file,
+                                     run_model(info), NULL});
     lab_put(lane->label, sizeof lane->label, label);
 }
 
@@ -119,7 +120,16 @@ static const char *origin_of(const struct lab_seen *seen) {
 
 static void put_sum(struct lab *lab, const struct lab_seen *seen) {
     char sum[sizeof lab->clock_note];
+    const struct run_info *info = &seen->at->run->info;
     WORDS_SAY(sum, origin_of(seen), "sum", sum_of(seen->at->run).text);
+    if (info->is_disturbed) {
+        char plain[sizeof sum], range[FIGURE_BYTES];
+        lab_put(plain, sizeof plain, sum);
+        WORDS_SAY(range, "lab.sum_range", "range", run_range(info, &info->e2e).text);
+        words_join(sum, sizeof sum,
+                   (const char *const[]){plain, info->e2e.p90_ns > 0 ? range : "",
+                                         run_disturbed(info).text, NULL});
+    }
     if (seen->at->is_measuring)
         WORDS_SAY(lab->clock_note, "lab.run_before", "sum", sum);
     else

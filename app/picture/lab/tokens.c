@@ -93,6 +93,12 @@ static void say_cache(struct plot *plot, const struct lab_seen *seen, const stru
         lab_put(plot->caption, sizeof plot->caption, text);
 }
 
+// A disturbed run's times stay on the plot, and nothing is said of how they compare.
+static void say_disturbed(struct plot *plot, const struct answer *a, const struct answer *b) {
+    if (a->run->info.is_disturbed || b->run->info.is_disturbed)
+        WORDS_SAY(plot->caption, "lab.disturbed");
+}
+
 static bool put_cache_missing(struct plot *plot, const struct lab_seen *seen,
                               const struct answer *with, const struct answer *without) {
     const char *message = NULL;
@@ -131,6 +137,7 @@ void lab_put_cache(struct plot *plot, const struct lab_seen *seen) {
               word(with.run->info.cold ? "lab.with_cache_cold" : "lab.with_cache"));
     put_times(plot, &without, PLOT_SQUARE, word("lab.without_cache"));
     say_cache(plot, seen, &with, &without);
+    say_disturbed(plot, &with, &without);
 }
 
 // --- The run shown and the one it is compared with ---
@@ -190,4 +197,5 @@ void lab_put_pair(struct plot *plot, const struct lab_seen *seen) {
     put_times(plot, &shown, PLOT_DOTS, word("lab.this_run"));
     put_times(plot, &kept, PLOT_SQUARE, name.text);
     say_pair(plot, &shown, &kept, name.text);
+    say_disturbed(plot, &shown, &kept);
 }

@@ -23,6 +23,7 @@ struct stretch {
     int64_t prefill_ns, end_ns; // where prefill and the whole end in it
     int64_t before_ns;          // how long it was in the run before, -1 = none
     bool is_final;              // it is not going to grow
+    bool is_compared;           // and neither run was disturbed
 };
 
 // The run before, if both are in time or both in the same units.
@@ -48,6 +49,8 @@ static struct stretch stretch_of(const struct panel_seen *seen, const struct run
         .end_ns = end_ns,
         .before_ns = before ? length_ns(before) : -1,
         .is_final = is_final,
+        .is_compared =
+            is_final && before && !before->info.is_disturbed && !seen->run->info.is_disturbed,
     };
 }
 
@@ -75,7 +78,7 @@ static void put_stretch(struct panel *out, const struct panel_seen *seen, const 
     if (stretch->before_ns <= 0)
         return;
     bar->before_ppm = panel_part_ppm((double)stretch->before_ns, scale_ns);
-    if (stretch->is_final) {
+    if (stretch->is_compared) {
         put_change(bar, seen, stretch);
         return;
     }

@@ -108,7 +108,9 @@ static void put_floors(struct panel *out, const struct panel_seen *seen, const s
                      NULL);
 }
 
-static const char *cause_key(const struct work *work) {
+static const char *cause_key(const struct panel_seen *seen, const struct work *work) {
+    if (seen->run->info.is_disturbed)
+        return "why.disturbed";
     switch (roofline_cause(work->read_ns, work->matrix_ns, (double)work->took_ns)) {
     case ROOFLINE_READING:
         return work->is_prefill ? "why.prefill.read" : "why.decode.read";
@@ -122,7 +124,7 @@ static const char *cause_key(const struct work *work) {
 static void put_cause(struct panel *out, const struct panel_seen *seen, const struct work *work) {
     if (work->took_ns < 0) // "It is not over yet."
         return;
-    panel_append(panel_add_block(out, seen, "why.cause"), seen, ' ', cause_key(work), "floor",
+    panel_append(panel_add_block(out, seen, "why.cause"), seen, ' ', cause_key(seen, work), "floor",
                  run_time(&seen->run->info, llround(floor_of(work))).text, "share",
                  share_figure(work).text, NULL);
 }

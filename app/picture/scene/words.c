@@ -184,8 +184,11 @@ static void put_note(struct view *view, const struct run_moment *now,
         WORDS_SAY(view->note, "note.measuring");
     else if (run->state == RUN_FAILED && now->at_end && now->marks > 0)
         WORDS_SAY(view->note, "note.ended_early");
-    else if (run->info.forced_length)
-        WORDS_SAY(view->note, "note.forced");
+    else
+        words_join(view->note, sizeof view->note,
+                   (const char *const[]){run_disturbed(&run->info).text,
+                                         run->info.is_disturbed ? word("run.ranges_below") : "",
+                                         run->info.forced_length ? word("note.forced") : "", NULL});
 }
 
 static struct view_readout readout(const char *label_key, const char *formula_key,
@@ -203,6 +206,14 @@ static void put_readout(struct view *view, const char *label_key, const char *fo
     view_add_readout(view, &out);
 }
 
+// Below the read-out added last, once it has a value (`ns` >= 0): what the repeats gave.
+static void put_range(struct view *view, const struct run_info *info, int64_t ns,
+                      const struct run_range *range) {
+    char *note = view->readouts[view->readout_count - 1].note;
+    if (ns >= 0)
+        snprintf(note, sizeof view->readouts[0].note, "%s", run_range(info, range).text);
+}
+
 static void put_times(struct view *view, const struct run_moment *now,
                       const struct scene_options *options) {
     const struct run_info *info = &now->run->info;
@@ -212,7 +223,9 @@ static void put_times(struct view *view, const struct run_moment *now,
     put_readout(view, "readout.time", "readout.time_is", TONE_INK, time);
     put_readout(view, "readout.ttft", "readout.ttft_is", TONE_PREFILL,
                 run_time(info, now->ttft_ns));
+    put_range(view, info, now->ttft_ns, &info->ttft);
     put_readout(view, "readout.tpot", "readout.tpot_is", TONE_DECODE, run_time(info, now->tpot_ns));
+    put_range(view, info, now->tpot_ns, &info->tpot);
 }
 
 // The bytes are those of every cell that is filled. While the first columns of all fill

@@ -81,7 +81,7 @@ static struct measured make_result(int answers) {
         .settled = true,
         .stages_match = true,
         .prefill_checked = true,
-        .involuntary_switches = 3,
+        .disturbance = {.switches = 3, .threads = 2, .measured_ns = 1000000000},
     };
     result.cold = make_run(answers);
     result.shown = make_run(answers);
@@ -136,7 +136,9 @@ static void the_json_has_the_documented_keys_and_nothing_else(void **state) {
     assert_non_null(object);
     assert_int_equal(json_object_size(object), 6);
     const json_t *run = json_object_get(object, "run");
-    assert_int_equal(json_object_size(run), 10);
+    assert_int_equal(json_object_size(run), 12);
+    assert_true(json_is_false(json_object_get(run, "disturbed")));
+    assert_int_equal(json_array_size(json_object_get(run, "disturbed_by")), 0);
     static const struct {
         const char *key, *value;
     } texts[] = {{"device", "cpu"},         {"device_name", "Some \"Fast\" CPU, 2 GHz"},
@@ -155,6 +157,35 @@ static void the_json_has_the_documented_keys_and_nothing_else(void **state) {
     assert_spread(object, "e2e_ms", &all.result.e2e);
     // A number as people write it.
     assert_non_null(strstr(text, "\"median\": 9.600123,"));
+    json_decref(object);
+    free(text);
+    measure_clear(&all.result);
+}
+
+static void a_disturbed_measurement_says_so_in_every_form(void **state) {
+    (void)state;
+    struct measured all = make_result(6);
+    char *table = printed(measure_print_table, &all);
+    assert_null(strstr(table, "DISTURBED"));
+    free(table);
+    all.result.shown->info.is_disturbed = true;
+    all.result.disturbance.step_ratio = 2;
+    all.result.disturbance.switches = 500;
+    table = printed(measure_print_table, &all);
+    assert_non_null(strstr(table, "DISTURBED by other work (spread, switches): measure again."));
+    free(table);
+    char *csv = printed(measure_print_csv, &all);
+    assert_non_null(strstr(csv, ",type,date,disturbed\n"));
+    assert_non_null(strstr(csv, "T09:30:00Z,1\n"));
+    assert_null(strstr(csv, "T09:30:00Z,0\n"));
+    free(csv);
+    char *text = printed(print_json, &all);
+    json_t *object = json_loads(text, 0, NULL);
+    const json_t *run = json_object_get(object, "run");
+    const json_t *signs = json_object_get(run, "disturbed_by");
+    assert_true(json_is_true(json_object_get(run, "disturbed")));
+    assert_int_equal(json_array_size(signs), 2);
+    assert_string_equal(json_string_value(json_array_get(signs, 1)), "switches");
     json_decref(object);
     free(text);
     measure_clear(&all.result);
@@ -491,7 +522,7 @@ static void the_csv_has_a_line_a_figure_with_all_its_columns(void **state) {
     char *csv = printed(measure_print_csv, &all);
     const char *line = csv;
     int columns = count_fields(csv);
-    assert_int_equal(columns, 15);
+    assert_int_equal(columns, 16);
     for (int i = 0; i < 6; i++) {
         assert_int_equal(strncmp(line, names[i], strlen(names[i])), 0);
         assert_int_equal(count_fields(line), columns);
@@ -500,7 +531,7 @@ static void the_csv_has_a_line_a_figure_with_all_its_columns(void **state) {
     assert_string_equal(line, "");
     assert_non_null(strstr(csv, "prefill_ms,9.600123,9.500120,9.800124,20,2,6,20,2,cpu,"
                                 "\"Some \"\"Fast\"\" CPU, 2 GHz\",support-desk,bundled,F16,"
-                                "2026-12-01T09:30:00Z\n"));
+                                "2026-12-01T09:30:00Z,0\n"));
     free(csv);
     all.sweep = some_sweep();
     csv = printed(measure_print_csv, &all);
@@ -548,6 +579,7 @@ int main(void) {
         cmocka_unit_test(what_marks_cost_is_a_ratio_within_each_turn),
         cmocka_unit_test(what_was_not_measured_is_null_empty_or_words_but_never_0),
         cmocka_unit_test(the_table_says_what_ran_how_often_and_how_sure_it_is),
+        cmocka_unit_test(a_disturbed_measurement_says_so_in_every_form),
         cmocka_unit_test(the_csv_has_a_line_a_figure_with_all_its_columns),
         cmocka_unit_test(the_answer_alone_reads_as_a_sentence),
         cmocka_unit_test(a_file_that_cannot_be_written_is_refused_before_anything_is_measured),

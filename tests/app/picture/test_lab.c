@@ -719,6 +719,16 @@ static void two_runs_stand_on_one_scale(void **state) {
     assert_reads(lab_a.lanes[0].value, "TTFT 730 \xC2\xB5s \xC2\xB7 total 1.37 ms");
     assert_reads(plot->caption, "First token: this run 730 \xC2\xB5s, laptop.json 2.00 ms. "
                                 "Token 9: 1.37 ms and 5.20 ms.");
+    // Of a disturbed run nothing is concluded.
+    slow->info.is_disturbed = slow->info.is_loaded = true;
+    assert_says(plot_of(&source, 2, PAIR)->caption, "A run was disturbed.");
+    assert_says(lab_a.lanes[1].label, "laptop.json \xC2\xB7 100 + 9 tokens \xC2\xB7 disturbed");
+    run->info.is_disturbed = true;
+    run->info.e2e = (struct run_range){1000000, 2000000};
+    slow->info.is_disturbed = false;
+    assert_says(plot_of(&source, 2, PAIR)->caption, "A run was disturbed.");
+    assert_says(lab_a.clock_note, "E2E p10\xE2\x80\x93p90: 1.00\xE2\x80\x93"
+                                  "2.00 ms \xC2\xB7 disturbed; Shift R measures again");
     run_destroy(run);
     run_destroy(slow);
 }

@@ -412,6 +412,10 @@ static void why_names_the_longer_bound_or_what_neither_explains(void **state) {
         const char *took = block_text(&panel_a, rows[i].is_prefill ? "why.prefill" : "why.decode");
         assert_non_null(strstr(took, rows[i].is_prefill ? "10.0 ms" : "4.00 ms"));
         assert_non_null(strstr(took, "measured"));
+        run->info.is_disturbed = true;
+        panel_fill(&panel_a, &source.at, &source.stage);
+        assert_true(says(&panel_a, "why.disturbed", run, rows[i].bound, rows[i].share));
+        run->info.is_disturbed = false;
     }
     run_destroy(run);
 }

@@ -193,6 +193,9 @@ static void a_slider_move_shows_its_change_in_percent_and_where_it_was(void **st
     source.at.before = before;
     panel_fill(&panel_a, &source.at, &source.stage);
     assert_string_equal(panel_a.bars[1].note, lesson_word(lesson, "bar.same"));
+    before->info.is_disturbed = true; // its time stands, and no change is told
+    panel_fill(&panel_a, &source.at, &source.stage);
+    assert_string_equal(panel_a.bars[1].note, "before: 4100 units");
     run_destroy(run);
     run_destroy(before);
 }

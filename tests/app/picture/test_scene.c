@@ -482,6 +482,43 @@ static void words_follow_the_run_and_do_not_flash_at_its_boundaries(void **state
     }
 }
 
+// Of a read-out: the first whose label is this.
+static const struct view_readout *readout_of(const char *label) {
+    for (int i = 0; i < view_a.readout_count; i++) {
+        if (strcmp(view_a.readouts[i].label, label) == 0)
+            return &view_a.readouts[i];
+    }
+    fail_msg("no %s", label);
+    return NULL;
+}
+
+static void a_disturbed_run_says_so_and_shows_its_ranges(void **state) {
+    (void)state;
+    struct run *run = run_of_passes(RUN_ENGINE, 1, 3, 1000000);
+    int64_t end_ns = run_end_ns(run);
+    scene_at(&view_a, run, end_ns, &(struct scene_options){.scale_ns = 1000, .rate = {1, 1}});
+    assert_string_equal(view_a.note, "");
+    assert_string_equal(readout_of("TTFT")->note, "");
+    run->info.is_disturbed = true;
+    run->info.ttft = (struct run_range){1000000, 7000000};
+    run->info.tpot = (struct run_range){2000000, 3000000};
+    run->info.e2e = (struct run_range){9000000, 9500000};
+    scene_at(&view_a, run, end_ns, &(struct scene_options){.scale_ns = 1000, .rate = {1, 1}});
+    assert_string_equal(view_a.note,
+                        "disturbed; Shift R measures again \xC2\xB7 p10\xE2\x80\x93p90 below");
+    assert_string_equal(readout_of("TTFT")->note, "1.00\xE2\x80\x93"
+                                                  "7.00 ms");
+    assert_string_equal(readout_of("TPOT")->note, "2.00\xE2\x80\x93"
+                                                  "3.00 ms");
+    run->info.is_loaded = run->info.forced_length = true;
+    scene_at(&view_a, run, 0, &(struct scene_options){.scale_ns = 1000, .rate = {1, 1}});
+    assert_string_equal(
+        view_a.note,
+        "disturbed \xC2\xB7 p10\xE2\x80\x93p90 below \xC2\xB7 length forced past the end token");
+    assert_string_equal(readout_of("TTFT")->note, ""); // it has no value yet
+    run_destroy(run);
+}
+
 static void a_prompt_that_waits_claims_no_measurement(void **state) {
     (void)state;
     static const char *const texts[] = {"a", "b"};
@@ -716,6 +753,7 @@ int main(void) {
         cmocka_unit_test(every_token_text_becomes_drawable),
         cmocka_unit_test(what_a_chat_format_adds_is_told_from_the_users_own),
         cmocka_unit_test(words_follow_the_run_and_do_not_flash_at_its_boundaries),
+        cmocka_unit_test(a_disturbed_run_says_so_and_shows_its_ranges),
         cmocka_unit_test(a_prompt_that_waits_claims_no_measurement),
         cmocka_unit_test(rows_stop_lighting_when_a_pass_is_too_quick_for_the_eye),
         cmocka_unit_test(the_schedules_show_their_exact_figures),

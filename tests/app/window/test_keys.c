@@ -7,6 +7,8 @@
 #include <cmocka.h>
 
 #include "app/window/keys.h"
+#include "compute/base/words.h"
+#include "compute/run/words.h"
 
 #include <SDL.h>
 
@@ -63,6 +65,20 @@ static void hints_are_short_and_named_as_in_the_help(void **state) {
     assert_string_equal(hint.key, "?");
     assert_string_equal(hint.does, "keys");
     assert_string_equal(keys_hint(ACTION_QUIT).does, "");
+}
+
+// What a picture asks for is done by the key that it names.
+static void the_key_that_measures_again_is_the_one_a_disturbed_run_names(void **state) {
+    (void)state;
+    struct run_info info = {.is_disturbed = true};
+    struct keys_line line;
+    int at = 0;
+    while (keys_line(&line, at) && strcmp(line.does, word("key.measure")) != 0)
+        at++;
+    assert_true(keys_line(&line, at));
+    assert_non_null(strstr(run_disturbed(&info).text, line.keys));
+    assert_int_equal(keys_pressed(SDLK_r, KMOD_SHIFT, false), ACTION_MEASURE);
+    assert_int_equal(keys_pressed(SDLK_r, 0, false), ACTION_RESTART);
 }
 
 // --- The README ---
@@ -131,6 +147,7 @@ int main(void) {
         cmocka_unit_test(a_held_key_repeats_only_where_that_makes_sense),
         cmocka_unit_test(a_sign_is_one_whole_character),
         cmocka_unit_test(hints_are_short_and_named_as_in_the_help),
+        cmocka_unit_test(the_key_that_measures_again_is_the_one_a_disturbed_run_names),
         cmocka_unit_test(the_readme_lists_the_keys_of_the_help),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,6 +202,9 @@ static void a_cause_is_named_only_where_it_explains_half_of_the_time(void **stat
     assert_int_equal(roofline_cause(0, 0, 100), ROOFLINE_UNKNOWN);
     struct roofline_phase phase = {.bound_ns = 60, .share = 0.6, .is_read = true};
     assert_int_equal(roofline_phase_cause(&phase), ROOFLINE_READING);
+    phase.is_disturbed = true;
+    assert_int_equal(roofline_phase_cause(&phase), ROOFLINE_UNKNOWN);
+    phase.is_disturbed = false;
     phase.share = 0.4;
     assert_int_equal(roofline_phase_cause(&phase), ROOFLINE_UNKNOWN);
     phase.share = -1;

@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -89,6 +90,38 @@ static void *burn(void *context) {
 
 // Without giving up its core a waiting member would burn whole time slices: one
 // round is then some milliseconds, and these 2,000 take some 10 s and more.
+static void yield_away(void *context, int member) {
+    (void)member;
+    for (int i = 0; i < 2000; i++)
+        threads_barrier(context);
+}
+
+// Four members on one processor: only by giving it to one another do they get on.
+static void a_processor_given_away_was_not_taken(void **state) {
+    (void)state;
+    cpu_set_t before, one;
+    struct rusage usage;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    CPU_ZERO(&one);
+    for (size_t cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; cpu++) {
+        if (CPU_ISSET(cpu, &before))
+            CPU_SET(cpu, &one);
+    }
+    sched_setaffinity(0, sizeof one, &one); // its members inherit it
+    struct threads *threads = team_of(4);
+    getrusage(RUSAGE_SELF, &usage);
+    long all = usage.ru_nivcsw;
+    int64_t taken = threads_switches(threads);
+    threads_run(threads, yield_away, threads);
+    taken = threads_switches(threads) - taken;
+    getrusage(RUSAGE_SELF, &usage);
+    all = usage.ru_nivcsw - all;
+    sched_setaffinity(0, sizeof before, &before);
+    threads_destroy(threads);
+    if (all < 1000 || taken < 0 || taken > all / 4)
+        fail_msg("of %ld switches %ld are counted", all, (long)taken);
+}
+
 static void a_busy_stranger_does_not_stop_the_team(void **state) {
     (void)state;
     _Atomic bool stop = false;
@@ -359,6 +392,7 @@ static void processor_names_are_tidied(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_member_sees_what_all_wrote_before_a_barrier),
+        cmocka_unit_test(a_processor_given_away_was_not_taken),
         cmocka_unit_test(a_busy_stranger_does_not_stop_the_team),
         cmocka_unit_test(more_members_than_cores_finish),
         cmocka_unit_test(a_team_that_slept_works_again),

@@ -194,6 +194,28 @@ static char *small_with_extras(size_t *bytes) {
 
 // --- Round trips ---
 
+// What older files do not have is written of a disturbed run alone, and comes back.
+static void a_disturbed_run_keeps_its_ranges(void **state) {
+    (void)state;
+    struct run *run = small_run(), *back = NULL;
+    run->info.is_disturbed = true;
+    run->info.ttft = (struct run_range){1, 2};
+    run->info.tpot = (struct run_range){3, 4};
+    run->info.e2e = (struct run_range){5, RUN_MAX_NS};
+    size_t bytes = 0;
+    char *text = runfile_print(run, NULL, &bytes, &why);
+    assert_non_null(text);
+    assert_non_null(strstr(text, "\"disturbed\":true,\"ttft_p10_ns\":1,\"ttft_p90_ns\":2,"));
+    assert_true(runfile_parse(&back, NULL, "a.json", text, bytes, &why));
+    assert_true(back->info.is_disturbed);
+    assert_int_equal(back->info.ttft.p90_ns, 2);
+    assert_int_equal(back->info.tpot.p10_ns, 3);
+    assert_int_equal(back->info.e2e.p90_ns, RUN_MAX_NS);
+    free(text);
+    run_destroy(back);
+    run_destroy(run);
+}
+
 static void a_small_run_is_printed_exactly_so(void **state) {
     (void)state;
     struct run *run = small_run();
@@ -595,6 +617,10 @@ static const struct wrong {
      "run: question_tokens is 2, expected 0 to 1"},
     {"\"cold\":true,", "\"cold\":true,\"system_tokens\":-2147483648,",
      "run: system_tokens is -2147483648"},
+    {"\"cold\":true,", "\"cold\":true,\"disturbed\":1,", "info: \"disturbed\" is an integer"},
+    {"\"cold\":true,", "\"cold\":true,\"ttft_p10_ns\":-1,", "\"ttft_p10_ns\" is -1, expected"},
+    {"\"cold\":true,", "\"cold\":true,\"e2e_p10_ns\":5,\"e2e_p90_ns\":4,",
+     "run: e2e_p90_ns is 4, expected 5 to"},
     {"\"cold\":true,", "\"cold\":true,\"recomputes\":1,", "info: \"recomputes\" is an integer"},
     {"\"cold\":true,", "\"cold\":true,\"recomputes\":true,", "passes[1]: run: pass 1"},
     {"\"cpu\"", "\"0123456789abcdef\"", "info: \"device\" has 16 bytes, expected at most 15"},
@@ -1003,6 +1029,7 @@ static void the_runs_that_come_with_the_program_were_measured_on_a_device(void *
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_runs_that_come_with_the_program_were_measured_on_a_device),
+        cmocka_unit_test(a_disturbed_run_keeps_its_ranges),
         cmocka_unit_test(a_small_run_is_printed_exactly_so),
         cmocka_unit_test(a_sweep_and_a_roofline_bound_are_kept_beside_the_run),
         cmocka_unit_test(a_sweep_that_is_wrong_is_not_saved),

@@ -52,6 +52,8 @@ struct backend_state {
     const float *broken_logits; // all logits are this, NULL = they are good
     int runs;                   // passes at position 0
     const int *speeds;          // percent of the usual time, a run; NULL = all 100
+    const int *prefill_speeds;  // the same of the prefills alone
+    int64_t switches;           // grow by one a pass
     _Atomic bool stop, busy;
     int seen_busy;
     int back_after;   // passes after which the clock steps back within one, -1 = never
@@ -60,8 +62,10 @@ struct backend_state {
 
 static struct backend_state device;
 
-static int percent_of_run(const struct backend_state *d) {
-    return d->speeds ? d->speeds[d->runs - 1] : 100;
+static int percent_of_run(const struct backend_state *d, const struct backend_pass *pass) {
+    int of_run = d->speeds ? d->speeds[d->runs - 1] : 100;
+    bool is_prefill = pass->first_position == 0 && d->prefill_speeds;
+    return is_prefill ? of_run * d->prefill_speeds[d->runs - 1] / 100 : of_run;
 }
 
 static void fill_logits(struct backend_state *d, const struct backend_pass *pass) {
@@ -90,6 +94,7 @@ static void fill_logits(struct backend_state *d, const struct backend_pass *pass
 
 static bool device_pass(struct backend_state *d, const struct backend_pass *pass, struct why *why) {
     d->passes++;
+    d->switches++;
     d->last_fed = pass->tokens[pass->count - 1];
     d->runs += pass->first_position == 0 && pass->on_mark;
     d->seen_busy += pass->on_mark && atomic_load(&d->busy);
@@ -97,7 +102,7 @@ static bool device_pass(struct backend_state *d, const struct backend_pass *pass
         return why_set(why, "the device was unplugged");
     // The passes of a check take no time.
     for (int stage = 0; stage <= LAYERS && pass->is_stopped; stage++) {
-        clock_ns += (int64_t)STAGE_NS * pass->count * percent_of_run(d) / 100;
+        clock_ns += (int64_t)STAGE_NS * pass->count * percent_of_run(d, pass) / 100;
         if (stage == 1 && d->back_after >= 0 && d->passes > d->back_after)
             clock_ns += gap_ns;
         if (pass->on_mark)
@@ -110,14 +115,19 @@ static bool device_pass(struct backend_state *d, const struct backend_pass *pass
     if (pass->logits || pass->greedy_id)
         fill_logits(d, pass);
     if (pass->on_mark) {
-        clock_ns += OUTPUT_NS * percent_of_run(d) / 100; // "sampling"
+        clock_ns += OUTPUT_NS * percent_of_run(d, pass) / 100; // "sampling"
         bool has_gap = d->gap_from_run >= 0 && d->runs > d->gap_from_run;
         stamps_until_gap = has_gap ? 2 : 0; // after the output mark
     }
     return true;
 }
 
-static const struct backend fake = {.abi = BACKEND_ABI, .name = "fake", .pass = device_pass};
+static int64_t device_switches(struct backend_state *d) {
+    return d->switches;
+}
+
+static const struct backend fake = {
+    .abi = BACKEND_ABI, .name = "fake", .pass = device_pass, .switches = device_switches};
 
 // --- Everything together ---
 
@@ -616,7 +626,7 @@ static struct measure_plan plan_of(struct bench *bench, struct progress *progres
     };
 }
 
-static void the_shown_run_is_the_median_repeat(void **state) {
+static void the_shown_run_is_the_repeat_nearest_the_medians(void **state) {
     // Runs: cold, six warm (settled: both medians 100), then the repeats.
     static const int speeds[] = {300, 150, 100, 100, 100, 101, 99, 120, 80, 110, 90, 100};
     struct why why = {0};
@@ -649,6 +659,46 @@ static void the_shown_run_is_the_median_repeat(void **state) {
     assert_true(run_validate(result.shown, &why));
     assert_int_equal(progress.colds, 1);
     measure_clear(&result);
+    measure_clear(&result);
+}
+
+// The repeat with the median E2E has a TTFT that no other has; its neighbour has neither.
+static void a_run_with_a_strange_first_token_is_not_shown(void **state) {
+    static const int speeds[] = {100, 100, 100, 100, 100, 100, 100, 106, 110, 40, 115, 120};
+    static const int prefills[] = {100, 100, 100, 100, 100, 100, 100, 100, 100, 400, 100, 100};
+    struct why why = {0};
+    struct progress progress = {0};
+    struct measure_result result;
+    device.speeds = speeds;
+    device.prefill_speeds = prefills;
+    struct measure_plan plan = plan_of(*state, &progress);
+    assert_int_equal(measure_run(&result, &plan, &why), GENERATE_DONE);
+    int64_t prefill_ns = 4 * 5 * STAGE_NS + OUTPUT_NS, step_ns = 4 * STAGE_NS + OUTPUT_NS;
+    int64_t strange_ns = prefill_ns * 160 / 100 + 3 * (step_ns * 40 / 100);
+    assert_int_equal(result.e2e.median_ns, strange_ns);
+    assert_int_equal(run_ttft_ns(result.shown), prefill_ns * 115 / 100);
+    measure_clear(&result);
+}
+
+static void a_disturbed_measurement_is_marked_with_its_ranges(void **state) {
+    static const int speeds[] = {100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 200, 300};
+    struct why why = {0};
+    struct progress progress = {0};
+    struct measure_result result;
+    struct measure_plan plan = plan_of(*state, &progress);
+    device.speeds = speeds;
+    assert_int_equal(measure_run(&result, &plan, &why), GENERATE_DONE);
+    assert_true(disturbance_signs(&result.disturbance) & DISTURBED_SPREAD);
+    // The passes of the repeats: five times a prefill and three steps.
+    assert_int_equal(result.disturbance.switches, 5 * 4);
+    assert_int_equal(result.disturbance.measured_ns,
+                     run_e2e_ns(result.shown) * (100 + 100 + 100 + 200 + 300) / 100);
+    const struct run_info *info = &result.shown->info;
+    assert_true(info->is_disturbed);
+    assert_int_equal(info->ttft.p10_ns, result.ttft.p10_ns);
+    assert_int_equal(info->ttft.p90_ns, 3 * result.ttft.p10_ns);
+    assert_int_equal(info->tpot.p90_ns, 3 * result.tpot.p10_ns);
+    assert_int_equal(info->e2e.p90_ns, 3 * result.e2e.p10_ns);
     measure_clear(&result);
 }
 
@@ -859,7 +909,9 @@ int main(void) {
         WITH_BENCH(a_device_lost_while_a_stop_is_on_its_way_is_lost),
         WITH_BENCH(a_temperature_close_to_0_answers_as_0_does),
         WITH_BENCH(order_statistics_are_by_nearest_rank),
-        WITH_BENCH(the_shown_run_is_the_median_repeat),
+        WITH_BENCH(the_shown_run_is_the_repeat_nearest_the_medians),
+        WITH_BENCH(a_run_with_a_strange_first_token_is_not_shown),
+        WITH_BENCH(a_disturbed_measurement_is_marked_with_its_ranges),
         WITH_BENCH(progress_is_told_run_by_run),
         WITH_BENCH(warm_up_goes_on_until_medians_agree),
         WITH_BENCH(a_spent_budget_shortens_the_measurement_and_is_said),

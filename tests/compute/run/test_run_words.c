@@ -55,10 +55,27 @@ static void a_device_is_a_processor_with_threads_or_a_cards_name(void **state) {
     assert_string_equal(run_device(&info, true).text, "");
 }
 
+static void a_range_has_its_unit_once_and_only_where_both_share_it(void **state) {
+    (void)state;
+    struct run_info info = {0};
+    struct run_range none = {0, 0}, near = {920000, 1410000}, far = {7400, 21000000};
+    assert_string_equal(run_range(&info, &none).text, "");
+    assert_string_equal(run_range(&info, &near).text, "0.92\xE2\x80\x93"
+                                                      "1.41 ms");
+    assert_string_equal(run_range(&info, &far).text, "0.0\xE2\x80\x93"
+                                                     "21.0 ms");
+    assert_string_equal(run_disturbed(&info).text, "");
+    info.is_disturbed = true;
+    assert_string_equal(run_disturbed(&info).text, "disturbed; Shift R measures again");
+    info.is_loaded = true;
+    assert_string_equal(run_disturbed(&info).text, "disturbed");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lessons_count_in_units_unless_these_are_milliseconds),
         cmocka_unit_test(the_beginning_is_zero_in_the_runs_own_words),
+        cmocka_unit_test(a_range_has_its_unit_once_and_only_where_both_share_it),
         cmocka_unit_test(a_device_is_a_processor_with_threads_or_a_cards_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
