@@ -23,19 +23,19 @@ static bool has_avx2(void) {
 // Bodies are inlined into both copies, so that each is compiled twice.
 #define IN_BOTH static inline __attribute__((always_inline))
 
-// 16.16 fixed point from ITU-R BT.709: Kr = 0.2126, Kb = 0.0722, luma scaled by
-// 219/255, chroma by 224/255. The luma row adds up to the scale, the chroma rows to
-// 0, so that greys stay exactly grey.
+// 16.16 fixed point: luma scaled by 219/255, chroma by 224/255. Kr and Kb are 0.2126 and
+// 0.0722 in BT.709, 0.299 and 0.114 in BT.601. The luma row adds up to the scale, the
+// chroma rows to 0, so that greys stay exactly grey.
+struct weights {
+    uint32_t y_r, y_g, y_b;
+    uint32_t cb_r, cb_g, cr_g, cr_b; // taken off; blue in Cb, red in Cr weigh CHROMA_FULL
+};
+static const struct weights weights_of[] = {
+    [COLOR_BT709] = {11966, 40254, 4064, 6596, 22188, 26145, 2639},
+    [COLOR_BT601] = {16829, 33039, 6416, 9714, 19070, 24103, 4681},
+};
 enum {
-    Y_R = 11966,
-    Y_G = 40254,
-    Y_B = 4064,
-    CB_R = 6596,
-    CB_G = 22188,
-    CB_B = 28784,
-    CR_R = 28784,
-    CR_G = 26145,
-    CR_B = 2639,
+    CHROMA_FULL = 28784,
     SHIFT = 16,
     TILE_PX = 512, // luma pixels filtered at a time
 };
@@ -54,10 +54,12 @@ IN_BOTH uint32_t pixel_at(const uint8_t *bgra, int x) {
     return le32toh(p);
 }
 
-IN_BOTH void luma_row(uint8_t *restrict out, const uint8_t *restrict bgra, int width_px) {
+IN_BOTH void luma_row(uint8_t *restrict out, const uint8_t *restrict bgra, int width_px,
+                      struct weights w) {
     for (int x = 0; x < width_px; x++) {
         uint32_t p = pixel_at(bgra, x);
-        uint32_t y = Y_R * (p >> 16 & 255) + Y_G * (p >> 8 & 255) + Y_B * (p & 255) + y_offset;
+        uint32_t y =
+            w.y_r * (p >> 16 & 255) + w.y_g * (p >> 8 & 255) + w.y_b * (p & 255) + y_offset;
         out[x] = (uint8_t)(y >> SHIFT);
     }
 }
@@ -67,6 +69,7 @@ struct chroma_job {
     const uint8_t *upper, *lower;
     uint8_t *cb, *cr;
     int first, pairs;
+    struct weights weights;
 };
 
 IN_BOTH void chroma_tile(const struct chroma_job *job) {
@@ -74,6 +77,7 @@ IN_BOTH void chroma_tile(const struct chroma_job *job) {
     // Locals: bytes written through cb could be part of *job, for all a compiler
     // knows, and then it doesn't vectorise.
     int first_px = job->first * 2, pairs = job->pairs;
+    const struct weights w = job->weights;
     const uint8_t *restrict upper = job->upper + (size_t)first_px * 4;
     const uint8_t *restrict lower = job->lower + (size_t)first_px * 4;
     for (int x = 0; x < 2 * pairs; x++) {
@@ -92,10 +96,10 @@ IN_BOTH void chroma_tile(const struct chroma_job *job) {
         uint32_t sum_rb = rb[2 * i] + 2 * rb[2 * i + 1] + rb[2 * i + 2];
         uint32_t green = g[2 * i] + 2 * g[2 * i + 1] + g[2 * i + 2];
         uint32_t red = sum_rb >> 16, blue = sum_rb & 0xffff;
-        cb[i] =
-            (uint8_t)((chroma_offset + CB_B * blue - CB_R * red - CB_G * green) >> CHROMA_SHIFT);
-        cr[i] =
-            (uint8_t)((chroma_offset + CR_R * red - CR_G * green - CR_B * blue) >> CHROMA_SHIFT);
+        cb[i] = (uint8_t)((chroma_offset + CHROMA_FULL * blue - w.cb_r * red - w.cb_g * green) >>
+                          CHROMA_SHIFT);
+        cr[i] = (uint8_t)((chroma_offset + CHROMA_FULL * red - w.cr_g * green - w.cr_b * blue) >>
+                          CHROMA_SHIFT);
     }
 }
 
@@ -103,6 +107,7 @@ IN_BOTH void chroma_tile(const struct chroma_job *job) {
 struct pixels {
     const uint8_t *bgra;
     int pitch_bytes, width_px, height_px;
+    struct weights weights;
 };
 
 IN_BOTH void convert(const struct color_planes *out, const struct pixels *in) {
@@ -111,13 +116,14 @@ IN_BOTH void convert(const struct color_planes *out, const struct pixels *in) {
         const uint8_t *upper = in->bgra + (size_t)y * (size_t)in->pitch_bytes;
         const uint8_t *lower = upper + in->pitch_bytes;
         uint8_t *luma = out->y + (size_t)y * (size_t)out->y_pitch_bytes;
-        luma_row(luma, upper, in->width_px);
-        luma_row(luma + out->y_pitch_bytes, lower, in->width_px);
+        luma_row(luma, upper, in->width_px, in->weights);
+        luma_row(luma + out->y_pitch_bytes, lower, in->width_px, in->weights);
         struct chroma_job job = {
             .upper = upper,
             .lower = lower,
             .cb = out->cb + (size_t)(y / 2) * (size_t)out->cb_pitch_bytes,
             .cr = out->cr + (size_t)(y / 2) * (size_t)out->cr_pitch_bytes,
+            .weights = in->weights,
         };
         for (job.first = 0; job.first < pairs; job.first += TILE_PX / 2) {
             int left = pairs - job.first;
@@ -135,9 +141,9 @@ static void convert_plain(const struct color_planes *out, const struct pixels *i
     convert(out, in);
 }
 
-void color_to_yuv420(const struct color_planes *out, const uint8_t *bgra, int pitch_bytes,
-                     int width_px, int height_px) {
-    const struct pixels in = {bgra, pitch_bytes, width_px, height_px};
+void color_to_yuv420(const struct color_planes *out, enum color_matrix matrix, const uint8_t *bgra,
+                     int pitch_bytes, int width_px, int height_px) {
+    const struct pixels in = {bgra, pitch_bytes, width_px, height_px, weights_of[matrix]};
     if (has_avx2())
         convert_avx2(out, &in);
     else

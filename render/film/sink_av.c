@@ -59,7 +59,7 @@ static bool mp4_from_part(struct partfile *out, const char *part_path, const str
 // Flat graphics: against `good` with cpu-used 4, the encoder's real-time mode takes a
 // quarter of the time for files a quarter larger, at the same quality.
 static const struct film_encoder webm_encoders[] = {
-    {"libvpx-vp9", "deadline=realtime,cpu-used=6,crf=28,b=0,row-mt=1", NULL},
+    {"libvpx-vp9", "deadline=realtime,cpu-used=6,crf=18,b=0,row-mt=1", NULL},
     {NULL, NULL, NULL},
 };
 

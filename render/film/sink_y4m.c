@@ -1,8 +1,10 @@
 // Frames as a YUV4MPEG2 stream: a text header, then each frame raw. Needs no
 // library and any encoder reads it. The header holds standard tags only: more
-// breaks readers. It can't name the matrix; it is BT.709 (color.h), and a reader
-// that would guess otherwise for small sizes must be told. On stdout nothing but the
-// stream is written.
+// breaks readers. It has no place for the matrix, and readers take BT.601 for what is not
+// named: FFmpeg at every size, players at small ones. So the samples are BT.601. A player
+// that guesses BT.709 for large pictures must be told; so must an encoder, in order to pass
+// it on (`ffmpeg -i - -colorspace smpte170m film.mkv`). On stdout nothing but the stream
+// is written.
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,7 +36,7 @@ static bool handles(const char *path) {
 }
 
 static void describe(char *out, int bytes) {
-    sink_append(out, bytes, "y4m   raw frames, 4:2:0 BT.709 (also - for stdout)\n");
+    sink_append(out, bytes, "y4m   raw frames, 4:2:0 BT.601 (also - for stdout)\n");
 }
 
 static bool write_bytes(struct y4m *y4m, const void *data, size_t bytes, struct why *why) {
@@ -112,7 +114,7 @@ static bool y4m_put(void *state, const struct sink_frame *frame, struct why *why
     };
     if (y4m->frames == 0 && !write_header(y4m, why))
         return false;
-    color_to_yuv420(&planes, frame->bgra, frame->pitch_bytes, width, height);
+    color_to_yuv420(&planes, COLOR_BT601, frame->bgra, frame->pitch_bytes, width, height);
     if (!write_bytes(y4m, y4m->buffer, y4m->buffer_bytes, why))
         return false;
     y4m->frames++;

@@ -382,5 +382,58 @@ class Interrupted(program.Case):
             self.assertEqual(file.read(), b"precious" * 200)
 
 
+
+def decoded(path):
+    """The first frame's R G B bytes, as FFmpeg makes them of what it takes the file to be."""
+    return subprocess.run(["ffmpeg", "-v", "error", "-i", path, "-frames:v", "1", "-f", "rawvideo",
+                           "-pix_fmt", "rgb24", "-"], capture_output=True, check=True).stdout
+
+
+def flat_places(pixels, width, height, size):
+    """Corners of the squares of one colour, and the colour."""
+    for y in range(0, height - size + 1, size):
+        for x in range(0, width - size + 1, size):
+            starts = [(row * width + x) * 3 for row in range(y, y + size)]
+            color = pixels[starts[0]:starts[0] + 3]
+            if all(pixels[at:at + size * 3] == color * size for at in starts):
+                yield x, y, color
+
+
+@unittest.skipUnless(shutil.which("ffmpeg"), "no ffmpeg here")
+class Colours(program.Case):
+    def check_size(self, width, height):
+        size = 16 if width < 3000 else 32
+        for theme in ("dark", "projector"):
+            args = ["--run", "cpu-amd-epyc-2-cores", "--size", f"{width}x{height}", "--theme", theme,
+                    "--from", "8s", "--quiet", "--overwrite"]
+            self.succeed("record", "still.png", *args)
+            still = decoded(self.path("still.png"))
+            places = list(flat_places(still, width, height, size))
+            self.assertGreater(len({color for _, _, color in places}), 1)
+            for ending in ("mp4", "webm", "gif", "y4m"):
+                self.succeed("record", "out." + ending, *args, "--to", "8.2s", "--fps", "10")
+                film = decoded(self.path("out." + ending))
+                for x, y, color in places:
+                    for row in range(y + size // 4, y + size * 3 // 4, 2):
+                        at = (row * width + x + size // 4) * 3
+                        got = film[at:at + size // 2 * 3]
+                        for channel in range(3):
+                            part = got[channel::3]
+                            worst = max(max(part) - color[channel], color[channel] - min(part))
+                            self.assertLessEqual(worst, 4, (theme, ending, x, row, color.hex()))
+
+    def test_a_film_of_640x480_has_the_colours_of_the_picture(self):
+        self.check_size(640, 480)
+
+    def test_a_film_of_1024x768_has_the_colours_of_the_picture(self):
+        self.check_size(1024, 768)
+
+    def test_a_film_of_1920x1080_has_the_colours_of_the_picture(self):
+        self.check_size(1920, 1080)
+
+    def test_a_film_of_3840x2160_has_the_colours_of_the_picture(self):
+        self.check_size(3840, 2160)
+
+
 if __name__ == "__main__":
     program.main()

@@ -1,4 +1,4 @@
-// The conversion to 4:2:0 against the formulas of BT.709 in double arithmetic.
+// The conversion to 4:2:0 against the formulas of BT.709 and BT.601 in double arithmetic.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ struct planes {
 
 enum { PAD = 5, UNTOUCHED = 0x5a }; // bytes behind each row that must stay
 
-static struct planes convert(const struct picture *picture) {
+static struct planes convert(const struct picture *picture, enum color_matrix matrix) {
     int w = picture->width_px, h = picture->height_px;
     int y_pitch = w + PAD, c_pitch = w / 2 + PAD;
     size_t bytes = (size_t)(y_pitch * h + 2 * c_pitch * (h / 2));
@@ -39,7 +39,7 @@ static struct planes convert(const struct picture *picture) {
         .width_px = w,
         .height_px = h,
     };
-    color_to_yuv420(&out.planes, picture->bgra, picture->pitch_bytes, w, h);
+    color_to_yuv420(&out.planes, matrix, picture->bgra, picture->pitch_bytes, w, h);
     return out;
 }
 
@@ -49,21 +49,25 @@ static const uint8_t *pixel(const struct picture *picture, int x, int y) {
     return picture->bgra + (size_t)y * (size_t)picture->pitch_bytes + (size_t)x * 4;
 }
 
-// ITU-R BT.709: R, G, B in 0 .. 255 to Y, Cb, Cr in limited range, unrounded.
-static void exact(double out[3], const double rgb[3]) {
-    double luma = 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2];
+// R, G, B in 0 .. 255 to Y, Cb, Cr in limited range, unrounded.
+static void exact(double out[3], const double rgb[3], enum color_matrix matrix) {
+    double red = matrix == COLOR_BT709 ? 0.2126 : 0.299;
+    double blue = matrix == COLOR_BT709 ? 0.0722 : 0.114;
+    double luma = red * rgb[0] + (1 - red - blue) * rgb[1] + blue * rgb[2];
     out[0] = 16 + luma * 219 / 255;
-    out[1] = 128 + (rgb[2] - luma) / 1.8556 * 224 / 255;
-    out[2] = 128 + (rgb[0] - luma) / 1.5748 * 224 / 255;
+    out[1] = 128 + (rgb[2] - luma) / (2 - 2 * blue) * 224 / 255;
+    out[2] = 128 + (rgb[0] - luma) / (2 - 2 * red) * 224 / 255;
 }
 
-static void exact_at(double out[3], const struct picture *picture, int x, int y) {
+static void exact_at(double out[3], const struct picture *picture, int x, int y,
+                     enum color_matrix matrix) {
     const uint8_t *p = pixel(picture, x, y);
-    exact(out, (double[3]){p[2], p[1], p[0]});
+    exact(out, (double[3]){p[2], p[1], p[0]}, matrix);
 }
 
 // Left-sited chroma: 1-2-1 around an even column, the mean of two rows.
-static void exact_chroma(double out[3], const struct picture *picture, int cx, int cy) {
+static void exact_chroma(double out[3], const struct picture *picture, int cx, int cy,
+                         enum color_matrix matrix) {
     static const double weights[3] = {0.25, 0.5, 0.25};
     double rgb[3] = {0};
     for (int dy = 0; dy < 2; dy++) {
@@ -73,7 +77,7 @@ static void exact_chroma(double out[3], const struct picture *picture, int cx, i
                 rgb[c] += p[2 - c] * weights[dx + 1] / 2;
         }
     }
-    exact(out, rgb);
+    exact(out, rgb, matrix);
 }
 
 static void expect_near(uint8_t got, double want) {
@@ -85,20 +89,21 @@ static void every_sample_is_the_nearest_to_the_exact_value(void **state) {
     (void)state;
     // 514 and 1030 cross the edge of a filter tile, 66 leaves a remainder of any vector.
     static const int sizes[][2] = {{64, 64}, {66, 70}, {514, 8}, {1030, 6}, {2, 2}};
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        struct picture picture = picture_make(sizes[i][0], sizes[i][1], 0);
+    for (size_t i = 0; i < 2 * sizeof sizes / sizeof sizes[0]; i++) {
+        enum color_matrix matrix = i % 2 ? COLOR_BT601 : COLOR_BT709;
+        struct picture picture = picture_make(sizes[i / 2][0], sizes[i / 2][1], 0);
         picture_noise(&picture, (uint32_t)i + 1);
-        struct planes got = convert(&picture);
+        struct planes got = convert(&picture, matrix);
         double want[3];
         for (int y = 0; y < picture.height_px; y++) {
             for (int x = 0; x < picture.width_px; x++) {
-                exact_at(want, &picture, x, y);
+                exact_at(want, &picture, x, y, matrix);
                 expect_near(got.planes.y[y * got.planes.y_pitch_bytes + x], want[0]);
             }
         }
         for (int y = 0; y < picture.height_px / 2; y++) {
             for (int x = 0; x < picture.width_px / 2; x++) {
-                exact_chroma(want, &picture, x, y);
+                exact_chroma(want, &picture, x, y, matrix);
                 expect_near(got.planes.cb[y * got.planes.cb_pitch_bytes + x], want[1]);
                 expect_near(got.planes.cr[y * got.planes.cr_pitch_bytes + x], want[2]);
             }
@@ -120,7 +125,7 @@ static void known_colors_have_their_published_codes(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct picture picture = picture_make(64, 64, cases[i].rgb);
-        struct planes got = convert(&picture);
+        struct planes got = convert(&picture, COLOR_BT709);
         assert_int_equal(got.planes.y[0], cases[i].y);
         assert_int_equal(got.planes.cb[0], cases[i].cb);
         assert_int_equal(got.planes.cr[0], cases[i].cr);
@@ -134,13 +139,15 @@ static void greys_carry_no_color(void **state) {
     struct picture picture = picture_make(512, 64, 0);
     for (int grey = 0; grey < 256; grey++)
         picture_fill(&picture, (int[4]){2 * grey, 0, 2, 64}, (uint32_t)grey * 0x010101u);
-    struct planes got = convert(&picture);
-    for (int grey = 0; grey < 256; grey++) {
-        assert_int_equal(got.planes.cb[grey], 128);
-        assert_int_equal(got.planes.cr[grey], 128);
-        assert_int_equal(got.planes.y[2 * grey], lround(16 + grey * 219.0 / 255));
+    for (int matrix = COLOR_BT709; matrix <= COLOR_BT601; matrix++) {
+        struct planes got = convert(&picture, (enum color_matrix)matrix);
+        for (int grey = 0; grey < 256; grey++) {
+            assert_int_equal(got.planes.cb[grey], 128);
+            assert_int_equal(got.planes.cr[grey], 128);
+            assert_int_equal(got.planes.y[2 * grey], lround(16 + grey * 219.0 / 255));
+        }
+        free(got.memory);
     }
-    free(got.memory);
     free(picture.bgra);
 }
 
@@ -155,7 +162,7 @@ static void chroma_sits_on_the_left_pixel_of_its_pair(void **state) {
     for (size_t i = 0; i < 2; i++) {
         struct picture picture = picture_make(64, 64, 0);
         picture_fill(&picture, (int[4]){cases[i].column, 0, 1, 64}, 0xff0000);
-        struct planes got = convert(&picture);
+        struct planes got = convert(&picture, COLOR_BT709);
         for (int k = 0; k < 3; k++)
             assert_int_equal(got.planes.cr[4 + k], lround(128 + 112 * cases[i].share[k]));
         free(got.memory);
@@ -167,14 +174,14 @@ static void alpha_is_ignored_and_bytes_behind_the_rows_stay(void **state) {
     (void)state;
     struct picture picture = picture_make(70, 64, 0);
     picture_noise(&picture, 7);
-    struct planes opaque = convert(&picture);
+    struct planes opaque = convert(&picture, COLOR_BT709);
     for (int y = 0; y < 64; y++) {
         uint8_t *row = picture.bgra + (size_t)y * (size_t)picture.pitch_bytes;
         for (int x = 0; x < 70; x++)
             row[4 * x + 3] = (uint8_t)(x * 3);
         memset(row + 70 * 4, 0xee, 12);
     }
-    struct planes clear = convert(&picture);
+    struct planes clear = convert(&picture, COLOR_BT709);
     size_t bytes = (size_t)((70 + PAD) * 64 + 2 * (35 + PAD) * 32);
     assert_memory_equal(opaque.memory, clear.memory, bytes);
     for (int y = 0; y < 64; y++) {

@@ -130,7 +130,8 @@ static uint8_t clip(double value) {
     return (uint8_t)lround(fmin(fmax(value, 0), 255));
 }
 
-// R G B of a decoded pixel, by the formulas of BT.709 where it is Y Cb Cr.
+// R G B of a decoded pixel. Where it is Y Cb Cr: by the formulas of BT.709, or of BT.601
+// where the file names none, as FFmpeg's own conversions take it.
 static void pixel_rgb(uint8_t out[3], const AVFrame *frame, int x, int y) {
     if (frame->format == AV_PIX_FMT_RGB24) {
         memcpy(out, frame->data[0] + y * frame->linesize[0] + 3 * x, 3);
@@ -145,9 +146,10 @@ static void pixel_rgb(uint8_t out[3], const AVFrame *frame, int x, int y) {
     double luma = (frame->data[0][y * frame->linesize[0] + x] - 16) * 255 / 219.0;
     double cb = (frame->data[1][y / 2 * frame->linesize[1] + x / 2] - 128) * 255 / 224.0;
     double cr = (frame->data[2][y / 2 * frame->linesize[2] + x / 2] - 128) * 255 / 224.0;
-    out[0] = clip(luma + 1.5748 * cr);
-    out[1] = clip(luma - 0.1873 * cb - 0.4681 * cr);
-    out[2] = clip(luma + 1.8556 * cb);
+    bool is_named = frame->colorspace == AVCOL_SPC_BT709;
+    out[0] = clip(luma + (is_named ? 1.5748 : 1.402) * cr);
+    out[1] = clip(luma - (is_named ? 0.1873 : 0.3441) * cb - (is_named ? 0.4681 : 0.7141) * cr);
+    out[2] = clip(luma + (is_named ? 1.8556 : 1.772) * cb);
 }
 
 static void see_frame(struct seen *seen, const AVFrame *frame) {

@@ -81,7 +81,7 @@ static void expect_stream(const uint8_t *data, size_t bytes, int frames) {
         luma, luma + WIDTH * HEIGHT, luma + WIDTH * HEIGHT * 5 / 4, WIDTH, WIDTH / 2, WIDTH / 2};
     for (int n = 0; n < frames; n++) {
         struct picture picture = picture_of(n);
-        color_to_yuv420(&planes, picture.bgra, picture.pitch_bytes, WIDTH, HEIGHT);
+        color_to_yuv420(&planes, COLOR_BT601, picture.bgra, picture.pitch_bytes, WIDTH, HEIGHT);
         assert_memory_equal(data + HEADER_BYTES + n * FRAME_BYTES, want, FRAME_BYTES);
         free(picture.bgra);
     }
