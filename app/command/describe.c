@@ -24,7 +24,7 @@ enum { PROMPT_TOKENS_SHOWN = 64 };
 static void format_token(char *out, size_t bytes, const struct run *run, int token) {
     char word[4 * RUN_TOKEN_BYTES + 1];
     run_token_printable(word, sizeof word, run, token);
-    snprintf(out, bytes, run->tokens[token].is_control ? "%s" : "\"%s\"", word);
+    snprintf(out, bytes, run->tokens[token].kind == RUN_CONTROL ? "%s" : "\"%s\"", word);
 }
 
 // The first `count` answer tokens as they read in a sentence. Owner: the caller;
@@ -34,7 +34,7 @@ static char *join_answer(const struct run *run, int count) {
     char *raw = malloc(capacity), *safe = malloc(4 * capacity);
     for (int i = 0; raw && safe && i < count; i++) {
         int token = run->info.prompt_tokens + i;
-        if (!run->tokens[token].is_control)
+        if (run->tokens[token].kind != RUN_CONTROL)
             used += run_token_words(raw + used, run, token);
     }
     if (raw && safe) {
@@ -70,7 +70,8 @@ static void say_yield(char *out, size_t bytes, const struct run *run, const stru
     }
     int index = run->info.prompt_tokens + pass->yields;
     format_token(token, sizeof token, run, index);
-    words_say(out, bytes, run->tokens[index].is_control ? "describe.end_token" : "describe.token",
+    words_say(out, bytes,
+              run->tokens[index].kind == RUN_CONTROL ? "describe.end_token" : "describe.token",
               "number", figure_count(pass->yields + 1, false).text, "token", token, NULL);
 }
 

@@ -176,7 +176,7 @@ void measure_print_answer(FILE *out, const struct run *run) {
         int token = run->info.prompt_tokens + i;
         size_t bytes = 0;
         const char *text = run_token_text(run, token, &bytes);
-        if (run->tokens[token].is_control)
+        if (run->tokens[token].kind == RUN_CONTROL)
             continue;
         // The space that joins the answer to the prompt is not the answer's.
         if (is_first && bytes > 0 && text[0] == ' ') {

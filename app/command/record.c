@@ -124,7 +124,7 @@ void record_still_name(char *out, size_t bytes, const struct run *run, int event
     int token = run->info.prompt_tokens + pass->yields;
     size_t text_bytes = 0;
     const char *text = run_token_text(run, token, &text_bytes);
-    if (run->tokens[token].is_control)
+    if (run->tokens[token].kind == RUN_CONTROL)
         snprintf(out, bytes, "token-%d end", pass->yields + 1);
     else
         snprintf(out, bytes, "token-%d %.*s", pass->yields + 1, (int)text_bytes, text);

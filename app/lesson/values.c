@@ -146,7 +146,7 @@ static void put_excerpt(char *out, size_t bytes, const struct run *run, struct e
     size_t used = 0;
     bool is_cut = false;
     for (int token = of.first; token < of.first + of.count; token++) {
-        if (run->tokens[token].is_control)
+        if (run->tokens[token].kind == RUN_CONTROL)
             continue;
         if (used + RUN_TOKEN_BYTES > sizeof raw) {
             if (!of.is_end)

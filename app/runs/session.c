@@ -212,8 +212,8 @@ static bool make_waiting(struct session *session, const struct prompt *prompt, i
     for (int i = 0; i < prompt->count; i++) {
         size_t bytes = 0;
         const char *text = tokenizer_text(tokenizer, prompt->ids[i], &bytes);
-        bool is_control = tokenizer_is_control(tokenizer, prompt->ids[i]);
-        if (!run_add_prompt_token(run, prompt->ids[i], text, bytes, is_control, why)) {
+        enum run_token_kind kind = tokenizer_kind(tokenizer, prompt->ids[i]);
+        if (!run_add_prompt_token(run, prompt->ids[i], text, bytes, kind, why)) {
             run_destroy(run);
             return false;
         }

@@ -19,7 +19,7 @@ static void put_tiles(struct desk *desk, const struct tokenizer *tokenizer,
         int32_t id = prompt->ids[first + i];
         size_t bytes = 0;
         const char *text = tokenizer_text(tokenizer, id, &bytes);
-        scene_token(&desk->tiles[i], text, bytes, tokenizer_is_control(tokenizer, id));
+        scene_token(&desk->tiles[i], text, bytes, tokenizer_kind(tokenizer, id));
     }
 }
 
@@ -56,7 +56,7 @@ static void prompt_text(char *out, size_t bytes, const struct run *run) {
         bool is_question = !run->info.chat.name[0] ||
                            (i >= run->info.chat.question_first &&
                             i < run->info.chat.question_first + run->info.chat.question_tokens);
-        if (run->tokens[i].is_control || !is_question)
+        if (run->tokens[i].kind == RUN_CONTROL || !is_question)
             continue;
         for (size_t k = 0; k < length && at + 1 < bytes;) {
             bool is_lead = length - k >= LEAD_BYTES && memcmp(text + k, lead, LEAD_BYTES) == 0;

@@ -142,13 +142,13 @@ struct texts {
 
 static struct texts texts_of(const struct run *run, int first, int count) {
     struct texts texts = {.run = run, .first = first, .script.count = count};
-    texts.script.front = count > 0 && run->tokens[first].is_control;
-    texts.script.back = count > 1 && run->tokens[first + count - 1].is_control;
+    texts.script.front = count > 0 && run->tokens[first].kind == RUN_CONTROL;
+    texts.script.back = count > 1 && run->tokens[first + count - 1].kind == RUN_CONTROL;
     return texts;
 }
 
 typedef bool add_token_fn(struct run *run, int32_t id, const char *text, size_t bytes,
-                          bool is_control, struct why *why);
+                          enum run_token_kind kind, struct why *why);
 
 // Token `index` of `wanted`.
 static bool add_token(struct run *to, add_token_fn *add, const struct texts *texts, int index,
@@ -156,11 +156,11 @@ static bool add_token(struct run *to, add_token_fn *add, const struct texts *tex
     size_t bytes = 0;
     int from = script_pick(&texts->script, index, wanted);
     if (from < 0)
-        return add(to, -1, "", 0, false, why);
+        return add(to, -1, "", 0, RUN_PIECE, why);
     from += texts->first;
     const struct run_token *token = &texts->run->tokens[from];
     const char *text = run_token_text(texts->run, from, &bytes);
-    return add(to, token->id, text, bytes, token->is_control, why);
+    return add(to, token->id, text, bytes, token->kind, why);
 }
 
 // The sweep says nothing about the inside of a pass: its stages get equal parts.

@@ -16,7 +16,8 @@
 //              "measured", "modelled" or "lesson", "counting" "engine" or "charged",
 //              "seed" a decimal text (it may need 64 bits)
 //   "prompt"   [{"id":1,"text":"<s>","control":true}, ...]: "text" in UTF-8, or "hex"
-//   "answer"   where the bytes are not UTF-8 or hold a NUL; "control" only if true
+//   "answer"   where the bytes are not UTF-8 or hold a NUL; "control" only if true; "byte" if it
+//              is the token of one byte
 //   "passes"   [{"phase":"prefill","first_column":0,"column_count":18,"yields":0,
 //              "start_ns":0,"marks_ns":[...]}, ...]: the end of every stage; fewer
 //              than layers + 2 only in the last pass of a failed run

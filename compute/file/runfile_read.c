@@ -206,8 +206,12 @@ struct token {
     int64_t id;
     char data[2 * RUN_TOKEN_BYTES + 1];
     size_t bytes;
-    bool is_control;
+    bool is_control, is_byte;
 };
+
+static enum run_token_kind kind_of(const struct token *token) {
+    return token->is_control ? RUN_CONTROL : token->is_byte ? RUN_BYTE : RUN_PIECE;
+}
 
 static int hex_digit(char c) {
     if (c >= '0' && c <= '9')
@@ -234,6 +238,8 @@ static bool read_token(const struct jsonin *at, struct token *out) {
     if (!jsonin_int(at, "id", (struct jsonin_range){INT32_MIN, INT32_MAX}, &out->id))
         return false;
     if (json_object_get(at->json, "control") && !jsonin_bool(at, "control", &out->is_control))
+        return false;
+    if (json_object_get(at->json, "byte") && !jsonin_bool(at, "byte", &out->is_byte))
         return false;
     if (json_object_get(at->json, "hex"))
         return read_hex(at, out);
@@ -308,7 +314,7 @@ static bool add_prompt(struct reading *reading) {
             !read_token(&at, &token))
             return false;
         if (!run_add_prompt_token(reading->run, (int32_t)token.id, token.data, token.bytes,
-                                  token.is_control, &reading->reason))
+                                  kind_of(&token), &reading->reason))
             return refuse(reading, &at);
     }
     return true;
@@ -321,7 +327,7 @@ static bool add_answer(struct reading *reading, int answer) {
         !read_token(&at, &token))
         return false;
     return run_add_answer_token(reading->run, (int32_t)token.id, token.data, token.bytes,
-                                token.is_control, &reading->reason) ||
+                                kind_of(&token), &reading->reason) ||
            refuse(reading, &at);
 }
 

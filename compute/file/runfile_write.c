@@ -265,8 +265,8 @@ static void print_tokens(struct jsonout *out, const struct run *run, int first, 
             to_hex(hex, text, bytes);
             text_field(out, "hex", hex);
         }
-        if (run->tokens[i].is_control)
-            jsonout_bool(out, "control", true);
+        if (run->tokens[i].kind != RUN_PIECE)
+            jsonout_bool(out, run->tokens[i].kind == RUN_BYTE ? "byte" : "control", true);
         jsonout_close(out, '}');
     }
 }

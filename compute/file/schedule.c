@@ -182,7 +182,7 @@ static struct texts answer_texts(const struct schedule *schedule) {
 }
 
 typedef bool add_token_fn(struct run *run, int32_t id, const char *text, size_t bytes,
-                          bool is_control, struct why *why);
+                          enum run_token_kind kind, struct why *why);
 
 // Token `index` of `wanted`.
 static bool add_token(struct run *run, add_token_fn *add, const struct texts *texts, int index,
@@ -193,7 +193,7 @@ static bool add_token(struct run *run, add_token_fn *add, const struct texts *te
     char number[16];
     snprintf(number, sizeof number, "\xe2\x96\x81%d", index + 1);
     const char *text = at >= 0 ? texts->texts[at] : number;
-    return add(run, -1, text, strlen(text), is_control, why);
+    return add(run, -1, text, strlen(text), is_control ? RUN_CONTROL : RUN_PIECE, why);
 }
 
 static bool add_prompt(struct run *run, const struct schedule *schedule, struct why *why) {

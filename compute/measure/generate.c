@@ -142,8 +142,8 @@ bool generate_prepare(struct run **out, const struct generate *g, const struct r
     for (int i = 0; i < g->prompt_count; i++) {
         size_t bytes;
         const char *text = tokenizer_text(g->tokenizer, g->prompt[i], &bytes);
-        bool is_control = tokenizer_is_control(g->tokenizer, g->prompt[i]);
-        if (!run_add_prompt_token(*out, g->prompt[i], text, bytes, is_control, why)) {
+        enum run_token_kind kind = tokenizer_kind(g->tokenizer, g->prompt[i]);
+        if (!run_add_prompt_token(*out, g->prompt[i], text, bytes, kind, why)) {
             run_destroy(*out);
             *out = NULL;
             return false;
@@ -235,8 +235,8 @@ static int32_t choose(struct answer *a) {
     size_t bytes;
     int32_t word = g->script.count > 0 ? g->script.ids[a->run->answer_count % g->script.count] : id;
     const char *text = tokenizer_text(g->tokenizer, word, &bytes);
-    bool is_control = tokenizer_is_control(g->tokenizer, word);
-    return run_add_answer_token(a->run, id, text, bytes, is_control, a->why) ? id : -1;
+    enum run_token_kind kind = tokenizer_kind(g->tokenizer, word);
+    return run_add_answer_token(a->run, id, text, bytes, kind, a->why) ? id : -1;
 }
 
 enum generate_end generate_pass(const struct generate *g, const struct backend_pass *pass,

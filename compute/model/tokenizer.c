@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum flag { FLAG_CONTROL = 1, FLAG_END = 2 };
+enum flag { FLAG_CONTROL = 1, FLAG_END = 2, FLAG_BYTE = 4 };
 
 // --- The map from piece to id ---
 
@@ -254,6 +254,7 @@ static bool read_piece(struct tokenizer *tokenizer, const struct gguf *file, int
             return why_set(why, "%s: byte token %d is \"%s\", not <0x00> to <0xFF>",
                            gguf_name(file), id, name);
         tokenizer->byte_ids[byte] = id;
+        tokenizer->flags[id] |= FLAG_BYTE;
         char shown = (char)byte;
         append(&tokenizer->shown, id, (struct gguf_string){&shown, 1}, false);
         return true;
@@ -451,8 +452,9 @@ bool tokenizer_is_end(const struct tokenizer *tokenizer, int32_t id) {
     return is_id(tokenizer, id) && (tokenizer->flags[id] & FLAG_END);
 }
 
-bool tokenizer_is_control(const struct tokenizer *tokenizer, int32_t id) {
-    return is_id(tokenizer, id) && (tokenizer->flags[id] & FLAG_CONTROL);
+enum run_token_kind tokenizer_kind(const struct tokenizer *tokenizer, int32_t id) {
+    int flags = is_id(tokenizer, id) ? tokenizer->flags[id] : 0;
+    return flags & FLAG_CONTROL ? RUN_CONTROL : flags & FLAG_BYTE ? RUN_BYTE : RUN_PIECE;
 }
 
 const char *tokenizer_text(const struct tokenizer *tokenizer, int32_t id, size_t *bytes) {

@@ -21,6 +21,7 @@
 #include "compute/base/why.h"
 
 #include "compute/model/gguf.h"
+#include "compute/run/run.h"
 
 enum { TOKENIZER_MAX_TEXT_BYTES = 1 << 20, TOKENIZER_MAX_VOCAB = 1 << 20 };
 
@@ -45,8 +46,9 @@ bool tokenizer_adds_bos(const struct tokenizer *tokenizer);
 // a key of the file, or a control token with one of the usual names).
 bool tokenizer_is_end(const struct tokenizer *tokenizer, int32_t id);
 
-// True for tokens that stand for no text: begin, end, unknown, unused.
-bool tokenizer_is_control(const struct tokenizer *tokenizer, int32_t id);
+// RUN_CONTROL: it stands for no text: begin, end, unknown, unused. RUN_PIECE for an id that does
+// not exist.
+enum run_token_kind tokenizer_kind(const struct tokenizer *tokenizer, int32_t id);
 
 // What its file's chat template asks for: the format (NULL = it has none that is known here) and
 // the system text that goes with it where the user gives none ("" = none).

@@ -7,10 +7,10 @@
 static bool append_token(struct run *to, const struct run *from, int token, struct why *why) {
     size_t bytes = 0;
     const char *text = run_token_text(from, token, &bytes);
-    bool is_control = from->tokens[token].is_control;
+    enum run_token_kind kind = from->tokens[token].kind;
     int32_t id = from->tokens[token].id;
-    return token < from->prompt_count ? run_add_prompt_token(to, id, text, bytes, is_control, why)
-                                      : run_add_answer_token(to, id, text, bytes, is_control, why);
+    return token < from->prompt_count ? run_add_prompt_token(to, id, text, bytes, kind, why)
+                                      : run_add_answer_token(to, id, text, bytes, kind, why);
 }
 
 // Adds `pass` with the stages of pass `model` of `from`, counted from its own start and,

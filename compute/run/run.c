@@ -192,7 +192,7 @@ static bool check_time(const char *what, int64_t value_ns, int64_t least_ns, str
 }
 
 static bool append_token(struct run *run, int32_t id, const char *text, size_t bytes,
-                         bool is_control, struct why *why) {
+                         enum run_token_kind kind, struct why *why) {
     int index = run->prompt_count + run->answer_count;
     size_t kept = text ? utf8_cut(text, bytes, RUN_TOKEN_BYTES) : 0;
     if (!text && bytes > 0)
@@ -205,26 +205,26 @@ static bool append_token(struct run *run, int32_t id, const char *text, size_t b
         .id = id,
         .text_offset = (uint32_t)run->text_used,
         .text_bytes = (uint32_t)kept,
-        .is_control = is_control,
+        .kind = kind,
     };
     run->text_used += kept;
     return true;
 }
 
 bool run_add_prompt_token(struct run *run, int32_t id, const char *text, size_t bytes,
-                          bool is_control, struct why *why) {
+                          enum run_token_kind kind, struct why *why) {
     if (!check_open(run, why))
         return false;
     if (run->prompt_count >= run->info.prompt_tokens)
         return why_set(why, "run: all %d prompt tokens are there already", run->prompt_count);
-    if (!append_token(run, id, text, bytes, is_control, why))
+    if (!append_token(run, id, text, bytes, kind, why))
         return false;
     run->prompt_count++;
     return true;
 }
 
 bool run_add_answer_token(struct run *run, int32_t id, const char *text, size_t bytes,
-                          bool is_control, struct why *why) {
+                          enum run_token_kind kind, struct why *why) {
     if (!check_open(run, why))
         return false;
     if (!is_in_pass(run))
@@ -233,7 +233,7 @@ bool run_add_answer_token(struct run *run, int32_t id, const char *text, size_t 
     if (yields != run->answer_count)
         return why_set(why, "run: pass %d yields %s answer token", run->pass_count - 1,
                        yields < 0 ? "no" : "no second");
-    if (!append_token(run, id, text, bytes, is_control, why))
+    if (!append_token(run, id, text, bytes, kind, why))
         return false;
     run->answer_count++;
     return true;
@@ -391,7 +391,7 @@ static bool check_tokens(const struct run *run, struct why *why) {
     for (int i = 0; i < count; i++) {
         const struct run_token *token = &run->tokens[i];
         if (token->text_offset != offset || token->text_bytes > RUN_TOKEN_BYTES ||
-            token->text_bytes > run->text_capacity - offset || token->is_control > 1)
+            token->text_bytes > run->text_capacity - offset || token->kind > RUN_BYTE)
             return why_set(why, "run: token %d has %u bytes of text at %u, expected them at %zu", i,
                            token->text_bytes, token->text_offset, offset);
         offset += token->text_bytes;

@@ -40,7 +40,7 @@
 enum {
     RUN_MAX_LAYERS = 160,
     RUN_MAX_TOKENS = 1 << 17, // prompt + answer
-    RUN_TOKEN_BYTES = 64,     // longest text of one token; longer ones are cut
+    RUN_TOKEN_BYTES = 128,    // longest text of one token; longer ones are cut
 };
 
 // The latest time a run may hold: 104 days. A double holds every nanosecond up
@@ -117,11 +117,14 @@ struct run_info {
     int answer_limit;  // >= 1: the most answer tokens this run may get
 };
 
+// RUN_BYTE: a byte that has a token of its own, apart from a piece that spells the same.
+enum run_token_kind { RUN_PIECE, RUN_CONTROL, RUN_BYTE };
+
 struct run_token {
     int32_t id;           // in the model's vocabulary, -1 = none (lesson runs)
     uint32_t text_offset; // into run.text
     uint32_t text_bytes;  // raw bytes: may be part of a UTF-8 sequence
-    uint32_t is_control;  // 1: begin, end and other tokens that are not text
+    uint32_t kind;        // enum run_token_kind; RUN_CONTROL: begin, end, what is not text
 };
 
 struct run_pass {
@@ -166,10 +169,10 @@ void run_destroy(struct run *run); // NULL is fine
 // broken, time runs backwards or a capacity is reached.
 // Thread: one writer; what lies below mark_count is never written again.
 bool run_add_prompt_token(struct run *run, int32_t id, const char *text, size_t bytes,
-                          bool is_control, struct why *why);
+                          enum run_token_kind kind, struct why *why);
 bool run_begin_pass(struct run *run, const struct run_pass *pass, struct why *why);
 bool run_add_answer_token(struct run *run, int32_t id, const char *text, size_t bytes,
-                          bool is_control, struct why *why);
+                          enum run_token_kind kind, struct why *why);
 bool run_add_mark(struct run *run, int64_t end_ns, struct why *why);
 
 // Ends the run and drops what has no mark yet. A run that stops inside a pass, or

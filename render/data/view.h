@@ -17,7 +17,7 @@ enum {
     VIEW_MAX_TOKENS = 4096, // prompt + answer; more are counted in `dropped`
     VIEW_MAX_SPANS = 1024,  // clock: neighbours of one kind are merged beyond that
     VIEW_MAX_READOUTS = 8,
-    VIEW_TOKEN_BYTES = 28,
+    VIEW_TOKEN_BYTES = 48,
     VIEW_ORIGINS = 5,
     VIEW_ORIGIN_BYTES = 256,
 };
@@ -28,15 +28,15 @@ enum view_stage { VIEW_PROMPT, VIEW_PREFILL, VIEW_DECODE, VIEW_DONE };
 // The accent a text or shape belongs to.
 enum view_tone { TONE_INK, TONE_QUIET, TONE_PREFILL, TONE_DECODE, TONE_READ };
 
-// What a token looks like. TOKEN_BYTES: bytes that are not whole UTF-8 yet, shown
-// as hex. TOKEN_CONTROL: begin or end of text. TOKEN_BLANK: only white space,
-// shown by visible signs.
+// What a token looks like. TOKEN_BYTES: a byte's own token, or bytes that are not whole
+// UTF-8, shown as hex. TOKEN_CONTROL: begin or end of text. TOKEN_BLANK: nothing that
+// shows itself, but signs for it.
 enum view_token_look { TOKEN_WORD, TOKEN_BYTES, TOKEN_CONTROL, TOKEN_BLANK };
 
 struct view_token {
-    char text[VIEW_TOKEN_BYTES]; // cut with an ellipsis when longer
+    char text[VIEW_TOKEN_BYTES]; // a longer one is cut, with its number of characters behind
     uint8_t look;                // enum view_token_look
-    uint8_t leading_space;       // the piece began with a space (not in text)
+    uint8_t leading_space;       // the piece began with a space (not in text): a mark
     uint8_t is_prefill;          // an answer token that came out of prefill, not out of a
                                  // decode step: its tile has that accent
     uint8_t is_framing;          // of a chat format, not the user's: its header is quiet

@@ -1,4 +1,5 @@
-// The few helpers that all painters share: aligned text, tones, easing, moving edges.
+// The few helpers that all painters share: aligned text, names of tokens, tones, easing, moving
+// edges.
 #include "render/paint/parts.h"
 
 #include "compute/base/num.h"
@@ -27,7 +28,8 @@ int paint_between(int from, int to, int ppm) {
     return from + (int)((way + half) / VIEW_PPM);
 }
 
-enum text_face paint_token_face(uint8_t look) {
+// Words, or hex, or signs.
+static enum text_face token_face(uint8_t look) {
     return look == TOKEN_BYTES ? FACE_MONO : look == TOKEN_BLANK ? FACE_TOKEN : FACE_WORDS;
 }
 
@@ -84,4 +86,47 @@ int paint_text(struct cmdlist *out, struct text *text, const struct paint_label 
 int paint_put(struct cmdlist *out, const struct paint *paint, struct paint_label label,
               const char *utf8) {
     return put(out, paint->text, &label, paint->layout->floor_px, utf8);
+}
+
+// Width of the mark of a leading space, with the gap behind it.
+static int lead_px(const struct view_token *token, int px) {
+    return token->leading_space ? max_int(px * 2 / 5, 4) : 0;
+}
+
+static void put_lead(struct cmdlist *out, const struct paint *paint,
+                     const struct paint_label *label, int x, int width, bool is_under) {
+    int line = max_int(label->px / 14, 1), tall = max_int(label->px / 4, 3);
+    int cap = text_cap_px(paint->text, label->face, label->px);
+    int base = label->rect.y + (label->rect.h + cap) / 2 + line + (is_under ? tall : 0);
+    cmdlist_fill(out, (struct rect){x, base - tall, line, tall}, label->color);
+    cmdlist_fill(out, (struct rect){x + line, base - line, width - 2 * line, line}, label->color);
+    cmdlist_fill(out, (struct rect){x + width - line, base - tall, line, tall}, label->color);
+}
+
+int paint_token_width(const struct paint *paint, const struct view_token *token, int px) {
+    return lead_px(token, px) +
+           text_width_px(paint->text, token_face(token->look), px, token->text);
+}
+
+void paint_token(struct cmdlist *out, const struct paint *paint, struct paint_label label,
+                 const struct view_token *token) {
+    int least = min_int(paint->layout->floor_px, label.px);
+    const int sizes[] = {label.px, (label.px + least + 1) / 2, least};
+    label.face = token_face(token->look);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        label.px = sizes[i];
+        if (paint_token_width(paint, token, label.px) <= label.rect.w)
+            break;
+    }
+    int lead = lead_px(token, label.px), mark = lead - max_int(label.px / 10, 1);
+    // Where even the smallest name has no room for it, the mark stands under the first letter.
+    if (paint_token_width(paint, token, label.px) > label.rect.w)
+        lead = 0;
+    label.rect.x += lead;
+    label.rect.w -= lead;
+    label.align = ALIGN_CENTER;
+    int width = paint_text(out, paint->text, &label, token->text);
+    int x = label.rect.x + (label.rect.w - width) / 2 - lead;
+    if (token->leading_space && width > 0)
+        put_lead(out, paint, &label, x, mark, lead == 0);
 }

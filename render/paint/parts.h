@@ -15,8 +15,11 @@ int paint_put(struct cmdlist *out, const struct paint *paint, struct paint_label
 int paint_smooth_ppm(int ppm);
 int paint_between(int from, int to, int ppm); // rounded
 
-// The face a token's text is set in: words, or hex, or signs.
-enum text_face paint_token_face(uint8_t look);
+// A token's name, centred, with a mark like an open box where it begins with a space. The label's
+// face does not matter; it shrinks down to the layout's floor before it is cut.
+int paint_token_width(const struct paint *paint, const struct view_token *token, int px);
+void paint_token(struct cmdlist *out, const struct paint *paint, struct paint_label label,
+                 const struct view_token *token);
 
 // A moving edge inside a rectangle, with the part of a pixel it has entered.
 struct paint_edge {

@@ -130,19 +130,22 @@ static const uint16_t hex_digits[16] = {
     0x7BEF, 0x7BCF, 0x7BED, 0x6BAE, 0x7927, 0x6B6E, 0x79A7, 0x79A4,
 };
 
-// Digits are in two rows; a control character's two digits in one.
+// One row of digits, more than half as high as a capital: as far as can be read.
 struct box {
-    int columns, rows, scale; // scale 0: too small for digits
+    int digits, scale;
     int width_px, height_px;
 };
 
 static struct box box_measure(uint32_t character, int px) {
-    struct box box = {.columns = character > 0xFFFF ? 3 : 2, .rows = character > 0xFF ? 2 : 1};
+    struct box box = {.digits = character > 0xFFFFF  ? 6
+                                : character > 0xFFFF ? 5
+                                : character > 0xFF   ? 4
+                                                     : 2};
     int cap_px = px * 3 / 4;
-    box.scale = cap_px < 13 ? 0 : cap_px / 15 > 1 ? cap_px / 15 : 1;
     // Frame and gaps are one unit each, a digit 3 x 5.
-    box.width_px = box.scale ? (4 * box.columns + 3) * box.scale : cap_px * 2 / 3 + 1;
-    box.height_px = box.scale ? (6 * box.rows + 3) * box.scale : cap_px;
+    box.scale = max_int((cap_px + 3) / 9, 1);
+    box.width_px = (4 * box.digits + 3) * box.scale;
+    box.height_px = 9 * box.scale;
     return box;
 }
 
@@ -166,16 +169,14 @@ static void draw_digit(struct canvas *canvas, int x, int y, int scale, unsigned 
 static void draw_box(struct canvas *canvas, int x, uint32_t character, int px) {
     struct box box = box_measure(character, px);
     int left = x + px / 16 + 1, top = canvas->baseline_px - box.height_px;
-    int line = box.scale ? box.scale : 1;
+    int line = box.scale;
     canvas_fill(canvas, (struct rect){left, top, box.width_px, line});
     canvas_fill(canvas, (struct rect){left, canvas->baseline_px - line, box.width_px, line});
     canvas_fill(canvas, (struct rect){left, top, line, box.height_px});
     canvas_fill(canvas, (struct rect){left + box.width_px - line, top, line, box.height_px});
-    int digits = box.columns * box.rows;
-    for (int i = 0; box.scale && i < digits; i++)
-        draw_digit(canvas, left + (2 + i % box.columns * 4) * box.scale,
-                   top + (2 + i / box.columns * 6) * box.scale, box.scale,
-                   character >> 4 * (digits - 1 - i) & 15);
+    for (int i = 0; i < box.digits; i++)
+        draw_digit(canvas, left + (2 + 4 * i) * line, top + 2 * line, line,
+                   character >> 4 * (box.digits - 1 - i) & 15);
 }
 
 // ---- laying out ----

@@ -65,7 +65,7 @@ SEEN = ("render/paint", "app/picture",
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 # What a text is not: a key, a file or option name, a name in a file format, an environment
 # variable, a printf format without words.
-PLAIN = re.compile(r"^[a-z0-9_]*$|^[a-z]+(\.[a-z0-9_]+)+$|^[A-Z_]+$|^[%\w/.-]*\.(json|png)$|"
+PLAIN = re.compile(r"^[a-z0-9_]*$|^[a-z]+(\.[a-z0-9_]+)+$|^[A-Z_][A-Z0-9_]*$|^[%\w/.-]*\.(json|png)$|"
                    r"^tokendrip%s%s$|^FLOP/s$")
 # Calls whose texts are reasons (told in English, translated under "reasons"), names or notes
 # for a terminal.

@@ -25,7 +25,7 @@ static int place_lines(struct panel *out, int total, int focus) {
 static void put_token(char *out, size_t bytes, const struct panel_seen *seen, int token) {
     char name[PANEL_WORD_BYTES];
     run_token_printable(name, sizeof name, seen->run, token);
-    if (!seen->run->tokens[token].is_control)
+    if (seen->run->tokens[token].kind != RUN_CONTROL)
         panel_say(out, bytes, seen, "log.quoted", "text", name, NULL);
     else if (name[0])
         snprintf(out, bytes, "%s", name);

@@ -37,6 +37,6 @@ struct view_span scene_span(const struct run_span *span, int64_t scale_ns);
 int64_t scene_rung_ns(int64_t least_ns);
 
 // How a token of these bytes looks on its own.
-void scene_token(struct view_token *out, const char *text, size_t bytes, bool is_control);
+void scene_token(struct view_token *out, const char *text, size_t bytes, enum run_token_kind kind);
 
 #endif

@@ -70,7 +70,7 @@ static void place_lines(struct panel_plan *plan, int fits) {
 
 static int tile_width(const struct panel_plan *plan, const struct view_token *tile) {
     int px = tile_px(plan);
-    int width = text_width_px(plan->paint->text, paint_token_face(tile->look), px, tile->text);
+    int width = paint_token_width(plan->paint, tile, px);
     return clamp_int(width + px * 3 / 4, px * 3 / 2, plan->inner.w);
 }
 
@@ -144,10 +144,9 @@ static void draw_tile(const struct panel_plan *plan, int i) {
     bool is_quiet = tile->look == TOKEN_CONTROL;
     cmdlist_ring(plan->out, rect, clamp_int(rect.h / 5, 2, layout->unit_px), layout->hair_px + 1,
                  paint_color(plan->paint, is_quiet ? COLOR_LINE : COLOR_PREFILL));
-    struct paint_label label = {rect_inset(rect, 2, 0), ALIGN_CENTER, paint_token_face(tile->look),
-                                tile_px(plan),
+    struct paint_label label = {rect_inset(rect, 2, 0), ALIGN_CENTER, FACE_WORDS, tile_px(plan),
                                 paint_color(plan->paint, is_quiet ? COLOR_QUIET : COLOR_INK)};
-    paint_text(plan->out, plan->paint->text, &label, tile->text);
+    paint_token(plan->out, plan->paint, label, tile);
 }
 
 void paint_panel_draw_field(struct panel_plan *plan) {

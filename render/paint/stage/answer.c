@@ -1,9 +1,10 @@
 // The answer line: one tile a token, wrapped, the oldest line leaving when there
 // is no room. Tokens of one word form one shape, parted by a hairline; a token that
 // begins with a space stands apart. So the text reads as text and its tokens can
-// still be counted. Where a tile stands depends only on the tokens before it.
+// still be counted, those that left by the mark beside them. Where a tile stands depends only on the tokens before it.
 #include "render/paint/parts.h"
 
+#include "compute/base/figures.h"
 #include "compute/base/num.h"
 #include "compute/base/words.h"
 
@@ -62,8 +63,7 @@ static struct place pen_put(struct pen *pen, int width, bool is_joined) {
 static struct place pen_put_token(struct pen *pen, int answer) {
     const struct view *view = pen->paint->view;
     const struct view_token *token = &view->tokens[view->prompt_tokens + answer];
-    int text_w = text_width_px(pen->paint->text, paint_token_face(token->look),
-                               pen->paint->layout->answer_px, token->text);
+    int text_w = paint_token_width(pen->paint, token, pen->paint->layout->answer_px);
     int least = pen->paint->layout->answer_tile_px * 3 / 4;
     int width = text_w + 2 * pen->pad;
     return pen_put(pen, width < least ? least : width, is_continued(view, answer));
@@ -147,9 +147,9 @@ static void paint_tile(struct cmdlist *out, const struct paint *paint, const str
         cmdlist_fill(out, part, paint_color(paint, accent_of(tile->token)));
     }
     rgba color = paint_color(paint, is_quiet ? COLOR_QUIET : COLOR_INK);
-    struct paint_label label = {rect_inset(rect, stroke, 0), ALIGN_CENTER,
-                                paint_token_face(tile->token->look), layout->answer_px, color};
-    paint_text(out, paint->text, &label, tile->token->text);
+    struct paint_label label = {rect_inset(rect, stroke, 0), ALIGN_CENTER, FACE_WORDS,
+                                layout->answer_px, color};
+    paint_token(out, paint, label, tile->token);
 }
 
 static void paint_slot(struct cmdlist *out, const struct paint *paint, struct rect rect) {
@@ -157,11 +157,12 @@ static void paint_slot(struct cmdlist *out, const struct paint *paint, struct re
                  2 * paint->layout->hair_px, paint_color(paint, COLOR_LINE));
 }
 
-static void paint_tiles(struct cmdlist *out, const struct paint *paint,
-                        const struct paint_flow *flow) {
+// Returns how many tokens have left the picture.
+static int paint_tiles(struct cmdlist *out, const struct paint *paint,
+                       const struct paint_flow *flow) {
     const struct view *view = paint->view;
     struct pen pen = pen_of(paint);
-    int known = known_answers(view);
+    int known = known_answers(view), gone = 0;
     struct place place = {0};
     if (known > 0)
         place = pen_put_token(&pen, 0);
@@ -177,16 +178,37 @@ static void paint_tiles(struct cmdlist *out, const struct paint *paint,
         };
         if (place.line >= flow->first_line)
             paint_tile(out, paint, &tile);
+        else
+            gone++;
         place = next;
     }
+    return gone;
+}
+
+// Says how many tokens stood above the first line: on the second line, or instead of the label.
+static void paint_gone(struct cmdlist *out, const struct paint *paint, struct paint_label label,
+                       int gone) {
+    const char *const forms[] = {"stage.answer_above", "stage.above"};
+    char said[40];
+    label.rect.y += paint->layout->answer_lines > 1 ? paint->layout->answer_line_px : 0;
+    label.face = FACE_WORDS;
+    for (int i = 0; i < 2; i++) {
+        WORDS_SAY(said, forms[i], "count", figure_count(gone, false).text);
+        if (text_width_px(paint->text, label.face, paint->layout->floor_px, said) <= label.rect.w)
+            break;
+    }
+    paint_put(out, paint, label, said);
 }
 
 void paint_answer(struct cmdlist *out, const struct paint *paint, const struct paint_flow *flow) {
     const struct layout *layout = paint->layout;
     struct paint_label label = {layout->answer_label, ALIGN_LEFT, FACE_STRONG, layout->label_px,
                                 paint_color(paint, COLOR_QUIET)};
-    paint_put(out, paint, label, word("stage.answer"));
     if (flow->has_next)
         paint_slot(out, paint, flow->next);
-    paint_tiles(out, paint, flow);
+    int gone = paint_tiles(out, paint, flow);
+    if (gone == 0 || layout->answer_lines > 1)
+        paint_put(out, paint, label, word("stage.answer"));
+    if (gone > 0)
+        paint_gone(out, paint, label, gone);
 }

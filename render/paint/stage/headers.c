@@ -32,7 +32,8 @@ struct chip {
     enum theme_color accent; // where it is lit
     enum theme_color edge, ink;
     int lit_from_ppm, lit_to_ppm;
-    enum text_face face;
+    const struct view_token *token;
+    const char *words; // instead of the token's name
 };
 
 // Header i exists: the token is known to the view and the layout.
@@ -47,7 +48,7 @@ static struct chip chip_of(const struct headers *h, int column, struct rect rect
         .rect = rect,
         .accent = column < h->layout->input.prompt_tokens ? COLOR_PREFILL : COLOR_DECODE,
         .ink = token->is_framing ? COLOR_QUIET : COLOR_INK,
-        .face = paint_token_face(token->look),
+        .token = token,
     };
     chip.edge = token->is_framing ? COLOR_LINE : chip.accent;
     bool is_in_pass = pass->active && column >= pass->first_column &&
@@ -61,14 +62,16 @@ static struct chip chip_of(const struct headers *h, int column, struct rect rect
     return chip;
 }
 
-static void put_text(const struct headers *h, const struct chip *chip, enum theme_color color,
-                     const char *text) {
+static void put_text(const struct headers *h, const struct chip *chip, enum theme_color color) {
     struct rect rect = chip->rect;
     rect.x += h->pad_px / 2;
     rect.w -= h->pad_px;
-    struct paint_label label = {rect, ALIGN_CENTER, chip->face, h->px,
+    struct paint_label label = {rect, ALIGN_CENTER, FACE_WORDS, h->px,
                                 paint_color(h->paint, color)};
-    paint_put(h->out, h->paint, label, text);
+    if (chip->words)
+        paint_put(h->out, h->paint, label, chip->words);
+    else
+        paint_token(h->out, h->paint, label, chip->token);
 }
 
 static bool clip_rows(const struct headers *h, struct rect rect, int top, int bottom) {
@@ -94,7 +97,7 @@ static void light(const struct headers *h, const struct chip *chip, int radius) 
 
 // A chip with its text. Text over the lit part is set in another colour, cut
 // exactly where the light ends.
-static void paint_chip(const struct headers *h, struct chip chip, const char *text) {
+static void paint_chip(const struct headers *h, struct chip chip) {
     int radius = clamp_int(chip.rect.h / 6, 2, h->layout->unit_px * 7 / 10 + 1);
     int stroke = clamp_int(2 * h->layout->stroke_px / 3, 1, CMD_MAX_STROKE_PX);
     bool is_dark = chip.lit_from_ppm >= chip.lit_to_ppm;
@@ -102,23 +105,23 @@ static void paint_chip(const struct headers *h, struct chip chip, const char *te
     rgba accent = paint_color(h->paint, chip.accent), edge = paint_color(h->paint, chip.edge);
     cmdlist_round(h->out, chip.rect, radius, is_full ? accent : paint_color(h->paint, COLOR_PANEL));
     if (is_full) {
-        put_text(h, &chip, COLOR_ON_ACCENT, text);
+        put_text(h, &chip, COLOR_ON_ACCENT);
         return;
     }
     if (is_dark) {
         cmdlist_ring(h->out, chip.rect, radius, stroke, edge);
-        put_text(h, &chip, chip.ink, text);
+        put_text(h, &chip, chip.ink);
         return;
     }
     light(h, &chip, radius);
     int from = paint_edge_at(chip.rect.h, chip.lit_from_ppm).whole_px;
     int to = paint_edge_at(chip.rect.h, chip.lit_to_ppm).whole_px;
     if (clip_rows(h, chip.rect, 0, from))
-        put_text(h, &chip, chip.ink, text);
+        put_text(h, &chip, chip.ink);
     if (clip_rows(h, chip.rect, from, to))
-        put_text(h, &chip, COLOR_ON_ACCENT, text);
+        put_text(h, &chip, COLOR_ON_ACCENT);
     if (clip_rows(h, chip.rect, to, chip.rect.h))
-        put_text(h, &chip, chip.ink, text);
+        put_text(h, &chip, chip.ink);
     cmdlist_clip(h->out, (struct rect){0});
     cmdlist_ring(h->out, chip.rect, radius, stroke, edge);
 }
@@ -131,7 +134,7 @@ static void paint_vacant(const struct headers *h, struct rect rect) {
 // The column's token if it is known by now, else an empty place for it.
 static void paint_header(const struct headers *h, int column, struct rect rect) {
     if (column < header_count(h))
-        paint_chip(h, chip_of(h, column, rect), h->view->tokens[column].text);
+        paint_chip(h, chip_of(h, column, rect));
     else
         paint_vacant(h, rect);
 }
@@ -143,9 +146,8 @@ static int gap_of(const struct headers *h, int column) {
 
 // Width a column's header wants, gap included.
 static int need_px(const struct headers *h, int column, int px) {
-    const struct view_token *token = &h->view->tokens[column];
-    int width = text_width_px(h->paint->text, paint_token_face(token->look), px, token->text);
-    return width + h->pad_px + gap_of(h, column);
+    return paint_token_width(h->paint, &h->view->tokens[column], px) + h->pad_px +
+           gap_of(h, column);
 }
 
 // --- every header, on one line ---
@@ -188,7 +190,8 @@ static void settle_prompt(struct headers *h, int *edges) {
     } tries[] = {{large_px, 2 * unit_px},
                  {large_px, unit_px},
                  {(large_px + floor_px + 1) / 2, unit_px},
-                 {floor_px, unit_px * 3 / 4}};
+                 {floor_px, unit_px * 3 / 4},
+                 {floor_px, unit_px / 4}};
     int most_px = h->layout->prompt_width_px / prompt * 9 / 20;
     for (size_t s = 0; s < sizeof tries / sizeof tries[0]; s++) {
         int needs[LAYOUT_MAX_HEADERS] = {0};
@@ -260,9 +263,9 @@ static int most_px(const struct headers *h, struct stagger s, int column) {
 // The largest size at which all known headers fit in the most they may have.
 static void settle_staggered(struct headers *h, struct stagger s) {
     int floor_px = h->layout->header_floor_px, large_px = h->px;
-    const int sizes[] = {large_px, (large_px + floor_px + 1) / 2, floor_px};
+    const int sizes[] = {large_px, (large_px + floor_px + 1) / 2, floor_px, floor_px};
     int known = min_int(header_count(h), s.to);
-    for (int size = 0; size < 3; size++) {
+    for (int size = 0; size < 4; size++) {
         bool fits = true;
         h->px = sizes[size];
         h->pad_px = h->layout->unit_px * (4 - size) / 4;
@@ -332,21 +335,43 @@ static double times_wider(const struct layout *layout) {
     return times >= 9.95 ? floor(times + 0.5) : floor(10 * times + 0.5) / 10;
 }
 
-// "300 prompt tokens", shorter where there is less room; where the answer's columns are drawn
-// wider than the prompt's, it says so.
+static int count_framing(const struct headers *h) {
+    int count = 0;
+    for (int i = 0; i < min_int(header_count(h), h->layout->input.prompt_tokens); i++)
+        count += h->view->tokens[i].is_framing;
+    return count;
+}
+
+// "300 prompt tokens", shorter where there is less room; how many of them a chat format added,
+// and where the answer's columns are drawn wider than the prompt's, it says so.
 static const char *band_text(const struct headers *h, char out[BAND_BYTES], int room_px) {
-    static const char *const FORMS[2][3] = {
-        {"stage.prompt_tokens", "stage.tokens", "stage.count"},
-        {"stage.prompt_narrow", "stage.tokens_narrow", "stage.narrow"}};
+    static const char *const FORMS[2][4] = {
+        {"stage.prompt_framed", "stage.prompt_tokens", "stage.tokens", "stage.count"},
+        {"stage.framed_narrow", "stage.prompt_narrow", "stage.tokens_narrow", "stage.narrow"}};
+    int framing = count_framing(h);
     struct figure count = figure_count(h->layout->input.prompt_tokens, false);
     double times = times_wider(h->layout);
-    for (int form = 0; form < 3; form++) {
+    for (int form = framing > 0 ? 0 : 1; form < 4; form++) {
         words_say(out, BAND_BYTES, FORMS[times > 1][form], "count", count.text, "times",
-                  figure_number(times).text, NULL);
+                  figure_number(times).text, "framing", figure_count(framing, false).text, NULL);
         if (text_width_px(h->paint->text, FACE_WORDS, h->layout->floor_px, out) <= room_px)
             break;
     }
     return out;
+}
+
+// Under the band: which of its columns are the user's, in its accent, and which a chat format added.
+static void paint_framing(const struct headers *h, struct rect band) {
+    int tall = clamp_int(h->layout->unit_px / 2, 2, band.h), y = band.y + band.h - tall;
+    int count = min_int(header_count(h), h->layout->input.prompt_tokens);
+    for (int from = 0, to; from < count; from = to) {
+        bool is_framing = h->view->tokens[from].is_framing;
+        for (to = from + 1; to < count && h->view->tokens[to].is_framing == is_framing;)
+            to++;
+        int x = layout_column_x(h->layout, from), end = layout_column_x(h->layout, to);
+        struct rect part = {x, y, min_int(end, band.x + band.w) - x, tall};
+        cmdlist_fill(h->out, part, paint_color(h->paint, is_framing ? COLOR_LINE : COLOR_PREFILL));
+    }
 }
 
 static void paint_band(const struct headers *h) {
@@ -356,8 +381,12 @@ static void paint_band(const struct headers *h) {
     char text[BAND_BYTES];
     band_text(h, text, rect.w - h->pad_px);
     struct chip chip = chip_of(h, 0, rect);
-    chip.face = FACE_WORDS;
-    paint_chip(h, chip, text);
+    chip.words = text;
+    if (count_framing(h) > 0) {
+        chip.rect.h -= h->layout->unit_px;
+        paint_framing(h, rect);
+    }
+    paint_chip(h, chip);
 }
 
 // A strip that grows with the fed-back tokens, and the newest one by name.
@@ -379,7 +408,7 @@ static void paint_newest(const struct headers *h) {
     int middle = (layout_column_x(layout, newest) + layout_column_x(layout, known)) / 2;
     struct rect rect = lower_line(h, 0, width);
     rect.x = clamp_int(middle - width / 2, left, right - width);
-    paint_chip(h, chip_of(h, newest, rect), h->view->tokens[newest].text);
+    paint_chip(h, chip_of(h, newest, rect));
 }
 
 void paint_headers(struct cmdlist *out, const struct paint *paint) {

@@ -13,6 +13,7 @@
 #include "app/picture/scene/scene.h"
 #include "compute/base/figures.h"
 #include "compute/base/why.h"
+#include "compute/model/tokenizer.h"
 #include "tests/app/lesson/lesson_fixture.h"
 #include "tests/compute/run/random_run.h"
 #include "tests/render/data/alike.h"
@@ -382,8 +383,8 @@ static struct run *run_of_tokens(const char *const *texts, int count) {
     struct why why;
     assert_true(run_create(&run, &info, 1, &why));
     for (int i = 0; i < count; i++) {
-        bool is_control = texts[i][0] == '<';
-        assert_true(run_add_prompt_token(run, i, texts[i], strlen(texts[i]), is_control, &why));
+        enum run_token_kind kind = texts[i][0] == '<' ? RUN_CONTROL : RUN_PIECE;
+        assert_true(run_add_prompt_token(run, i, texts[i], strlen(texts[i]), kind, &why));
     }
     return run;
 }
@@ -410,20 +411,35 @@ static void every_token_text_becomes_drawable(void **state) {
          "b",
          TOKEN_WORD, 0},
         {"\xC3\xA9", "\xC3\xA9", TOKEN_WORD, 0},
-        {"\x80", "80", TOKEN_BYTES, 0},
-        {"a\xFF", "61 FF", TOKEN_BYTES, 0},
+        {"\x80", "0x80", TOKEN_BYTES, 0},
+        {"a\xFF", "0x61 FF", TOKEN_BYTES, 0},
         {"x", "x", TOKEN_WORD, 0},
-        {"\xE2", "\xE2\x8B\xAF", TOKEN_BYTES, 0},
-        {"\x82", "\xE2\x8B\xAF", TOKEN_BYTES, 0},
-        {"\xAC", "\xE2\x82\xAC", TOKEN_WORD, 0},
-        {"\xE2\x82", "\xE2\x8B\xAF", TOKEN_BYTES, 0}, // as byte-level BPE splits them
-        {"\xAC", "\xE2\x82\xAC", TOKEN_WORD, 0},
-        {" \xF0\x9F", "\xE2\x8B\xAF", TOKEN_BYTES, 0},
-        {"\x98\x80", "\xF0\x9F\x98\x80", TOKEN_WORD, 1},
-        {"\xF0", "F0", TOKEN_BYTES, 0},
-        {"abcdefghijklmnopqrstuvwxyz0123", "abcdefghijklmnopqrstuvwx\xE2\x80\xA6", TOKEN_WORD, 0},
-        {"\xC0", "C0", TOKEN_BYTES, 0},
-        {"\xED\xA0\x80", "ED A0 80", TOKEN_BYTES, 0},
+        {"\xE2", "0xE2", TOKEN_BYTES, 0},
+        {"\x82", "0x82", TOKEN_BYTES, 0},
+        {"\xAC", "⋯€", TOKEN_WORD, 0},
+        {"\xE2\x82", "0xE2 82", TOKEN_BYTES, 0}, // as byte-level BPE splits them
+        {"\xAC", "⋯€", TOKEN_WORD, 0},
+        {" \xF0\x9F", "0x20 F0 9F", TOKEN_BYTES, 0},
+        {"\x98\x80", "⋯␣😀", TOKEN_WORD, 0},
+        {"\xF0", "0xF0", TOKEN_BYTES, 0},
+        {"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz",
+         "abcdefghijklmnopqrstuvwxyzabcdefghijklmn…52", TOKEN_WORD, 0},
+        {"\xC0", "0xC0", TOKEN_BYTES, 0},
+        {"\xED\xA0\x80", "0xED A0 80", TOKEN_BYTES, 0},
+        {"", "∅", TOKEN_BLANK, 0},
+        {"\r", "⇤", TOKEN_BLANK, 0},
+        {"\x1B[", "⟦ESC⟧[", TOKEN_WORD, 0},
+        {"\xC2\xA0", "⍽", TOKEN_BLANK, 0},
+        {"\xE2\x80\x8B", "⟦ZWSP⟧", TOKEN_BLANK, 0},
+        {"\xE2\x80\x8D", "⟦ZWJ⟧", TOKEN_BLANK, 0},
+        {"\xE3\x80\x80", "⟦U+3000⟧", TOKEN_BLANK, 0},
+        {"\xE2\x9D\xA4\xEF\xB8\x8F", "❤⟦U+FE0F⟧", TOKEN_WORD, 0},
+        {"\xCC\x81", "◌\xCC\x81", TOKEN_WORD, 0},
+        {"e\xCC\x81", "e\xCC\x81", TOKEN_WORD, 0},
+        {"␣", "⟦U+2423⟧", TOKEN_BLANK, 0}, // the sign itself
+        {"  ", "␣␣", TOKEN_BLANK, 0},
+        {"<|im_start|>", "⟨|im_start|⟩", TOKEN_CONTROL, 0},
+        {"</tool>", "⟨/tool⟩", TOKEN_CONTROL, 0},
     };
     enum { COUNT = sizeof cases / sizeof cases[0] };
     const char *texts[COUNT];
@@ -438,6 +454,36 @@ static void every_token_text_becomes_drawable(void **state) {
         assert_int_equal(view_a.tokens[i].leading_space, cases[i].leading_space);
     }
     run_destroy(run);
+}
+
+static int by_name(const void *a, const void *b) {
+    const struct view_token *x = a, *y = b;
+    int order = strcmp(x->text, y->text);
+    return order ? order : x->leading_space - y->leading_space;
+}
+
+static void no_two_tokens_of_the_vocabulary_have_one_name(void **state) {
+    (void)state;
+    static struct view_token names[1024];
+    struct gguf *file = NULL;
+    struct tokenizer *tokenizer = NULL;
+    struct why why;
+    assert_true(gguf_open(&file, TOKENDRIP_SOURCE_DIR "/assets/model/tokendrip.gguf", &why));
+    assert_true(tokenizer_open(&tokenizer, file, &why));
+    assert_int_equal(tokenizer_vocab(tokenizer), 1024);
+    for (int id = 0; id < 1024; id++) {
+        size_t bytes = 0;
+        const char *text = tokenizer_text(tokenizer, id, &bytes);
+        scene_token(&names[id], text, bytes, tokenizer_kind(tokenizer, id));
+        // None is cut; one is this sign.
+        assert_int_equal(strstr(names[id].text, SIGN_ELLIPSIS) != NULL, id == 1018);
+    }
+    qsort(names, 1024, sizeof names[0], by_name);
+    for (int i = 1; i < 1024; i++)
+        if (by_name(&names[i - 1], &names[i]) == 0)
+            fail_msg("two tokens are called \"%s\"", names[i].text);
+    tokenizer_close(tokenizer);
+    gguf_close(file);
 }
 
 static void what_a_chat_format_adds_is_told_from_the_users_own(void **state) {
@@ -751,6 +797,7 @@ int main(void) {
         cmocka_unit_test(a_drop_arrives_when_its_token_is_measured_out),
         cmocka_unit_test(every_drop_of_every_run_only_goes_down_and_arrives_in_time),
         cmocka_unit_test(every_token_text_becomes_drawable),
+        cmocka_unit_test(no_two_tokens_of_the_vocabulary_have_one_name),
         cmocka_unit_test(what_a_chat_format_adds_is_told_from_the_users_own),
         cmocka_unit_test(words_follow_the_run_and_do_not_flash_at_its_boundaries),
         cmocka_unit_test(a_disturbed_run_says_so_and_shows_its_ranges),

@@ -117,7 +117,7 @@ static void a_measurement_gives_the_models_own_answer(void **state) {
     assert_false(run->info.cold);
     assert_int_equal(run->info.prompt_tokens, 18);
     assert_int_equal(run->answer_count, 7);
-    assert_true(run->tokens[18 + 6].is_control);
+    assert_int_equal(run->tokens[18 + 6].kind, RUN_CONTROL);
     assert_int_equal(run_moment_at(run, run_end_ns(run)).cache_entries, 18 + 7 - 1);
     assert_true(run_stages_match_wall(run));
     run_destroy(run);

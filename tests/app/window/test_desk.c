@@ -109,9 +109,11 @@ static void it_begins_with_the_prompt_that_is_shown(void **state) {
     struct bench *bench = *state;
     static const struct {
         const char *text;
-        bool is_control;
-    } tokens[] = {
-        {"<s>", true}, {"\xE2\x96\x81Where", false}, {"\xE2\x96\x81is", false}, {"?", false}};
+        enum run_token_kind kind;
+    } tokens[] = {{"<s>", RUN_CONTROL},
+                  {"\xE2\x96\x81Where", RUN_PIECE},
+                  {"\xE2\x96\x81is", RUN_PIECE},
+                  {"?", RUN_PIECE}};
     struct run_info info = {
         .origin = RUN_MEASURED, .unit_ns = 1, .layers = 2, .prompt_tokens = 4, .answer_limit = 1};
     struct run *run = NULL;
@@ -119,7 +121,7 @@ static void it_begins_with_the_prompt_that_is_shown(void **state) {
     assert_true(run_create(&run, &info, 1, &why));
     for (int i = 0; i < 4; i++)
         assert_true(run_add_prompt_token(run, i, tokens[i].text, strlen(tokens[i].text),
-                                         tokens[i].is_control, &why));
+                                         tokens[i].kind, &why));
     desk_open(bench->desk, run, &(struct desk_reader){bench->tokenizer, &plain, 100});
     assert_string_equal(bench->desk->editor.text, "Where is?");
     run_destroy(run);

@@ -559,7 +559,8 @@ static void words_are_repeated_and_control_tokens_keep_their_ends(void **state) 
     assert_true(sweep_run(&run, &sweep, like, 7, 5, &why));
     for (int i = 0; i < 12; i++)
         assert_string_equal(word(run, i), words[i]);
-    assert_true(run->tokens[0].is_control && run->tokens[11].is_control);
+    assert_int_equal(run->tokens[0].kind, RUN_CONTROL);
+    assert_int_equal(run->tokens[11].kind, RUN_CONTROL);
     assert_int_equal(run->tokens[4].id, 1);
     run_destroy(run);
     assert_true(sweep_run(&run, &sweep, like, 2, 1, &why));

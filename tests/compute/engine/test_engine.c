@@ -166,7 +166,7 @@ static void the_bundled_model_answers_in_its_own_words(void **state) {
         strncat(text, token, bytes);
     }
     assert_int_equal(run->answer_count, 7); // the end token counts
-    assert_int_equal(run->tokens[18 + 6].is_control, 1);
+    assert_int_equal(run->tokens[18 + 6].kind, RUN_CONTROL);
     assert_true(text[0] == ' ' || (text[0] >= 'A' && text[0] <= 'Z'));
     assert_int_equal(text[strlen(text) - 1], '.');
     measure_clear(&result);
@@ -199,7 +199,7 @@ static void assert_script(const struct run *run, const char *script) {
     for (int n = 0; n < run->answer_count; n++) {
         size_t bytes;
         const char *token = run_token_text(run, run->prompt_count + n, &bytes);
-        if (!run->tokens[run->prompt_count + n].is_control)
+        if (run->tokens[run->prompt_count + n].kind != RUN_CONTROL)
             strncat(text, token, bytes);
     }
     if (strcmp(text[0] == ' ' ? text + 1 : text, script) != 0)
@@ -224,7 +224,7 @@ static void a_shape_speaks_its_script_and_is_measured_as_any_model(void **state)
     assert_string_equal(run->info.weight_type, "Q4_0");
     assert_int_equal(run->info.layers, 12);
     assert_false(run->info.forced_length);
-    assert_int_equal(run->tokens[run->prompt_count + run->answer_count - 1].is_control, 1);
+    assert_int_equal(run->tokens[run->prompt_count + run->answer_count - 1].kind, RUN_CONTROL);
     assert_true(result.prefill_checked);
     // 110 million numbers of 4.5 bits, and what a step reads is all of them.
     assert_true(run->info.weight_bytes > 61000000 && run->info.weight_bytes < 63000000);

@@ -269,7 +269,7 @@ static void an_end_token_ends_the_answer_and_counts(void **state) {
     assert_int_equal(run->state, RUN_COMPLETE);
     assert_int_equal(run->answer_count, 2);
     assert_int_equal(answer_id(run, 1), END);
-    assert_int_equal(run->tokens[6].is_control, 1);
+    assert_int_equal(run->tokens[6].kind, RUN_CONTROL);
     assert_false(run->info.forced_length);
     assert_int_equal(run->pass_count, 2);
     run_destroy(run);

@@ -307,8 +307,8 @@ static void added_tokens_are_cut_out_and_control_and_end_tokens_are_not(void **s
     EXPECT(tokenizer, "abc", 'a', 'b', 'c');
     EXPECT(tokenizer, "<|im_end|>", '<', '|', 'i', 'm', '_', 'e', 'n', 'd', '|', '>');
     assert_true(tokenizer_is_end(tokenizer, 259));
-    assert_true(tokenizer_is_control(tokenizer, 259));
-    assert_false(tokenizer_is_control(tokenizer, 256));
+    assert_int_equal(tokenizer_kind(tokenizer, 259), RUN_CONTROL);
+    assert_int_equal(tokenizer_kind(tokenizer, 256), RUN_PIECE);
     tokenizer_close(tokenizer);
 }
 

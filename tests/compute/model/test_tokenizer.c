@@ -388,8 +388,12 @@ static void tokens_show_as_the_bytes_they_stand_for(void **state) {
     expect_text(tokenizer, 264, "", 0);
     expect_text(tokenizer, INT32_MAX, "", 0);
     assert_int_equal(tokenizer_vocab(tokenizer), 264);
-    for (int32_t id = -1; id <= 264; id++)
-        assert_int_equal(tokenizer_is_control(tokenizer, id), (id >= 0 && id < 3) || id == 262);
+    for (int32_t id = -1; id <= 264; id++) {
+        bool is_control = (id >= 0 && id < 3) || id == 262, is_byte = id >= 3 && id < 259;
+        assert_int_equal(tokenizer_kind(tokenizer, id), is_control ? RUN_CONTROL
+                                                        : is_byte  ? RUN_BYTE
+                                                                   : RUN_PIECE);
+    }
     tokenizer_close(tokenizer);
 }
 
@@ -888,7 +892,7 @@ static void phi_3_ends_with_its_own_tokens(void **state) {
     assert_true(tokenizer_is_end(tokenizer, 32000));
     assert_true(tokenizer_is_end(tokenizer, 32007)); // <|end|>
     assert_false(tokenizer_is_end(tokenizer, 32001));
-    assert_true(tokenizer_is_control(tokenizer, 32001)); // <|assistant|>
+    assert_int_equal(tokenizer_kind(tokenizer, 32001), RUN_CONTROL); // <|assistant|>
     tokenizer_close(tokenizer);
 }
 

@@ -71,8 +71,7 @@ bool has_same_body(const struct run *a, const struct run *b) {
         const char *text_a = run_token_text(a, i, &bytes_a);
         const char *text_b = run_token_text(b, i, &bytes_b);
         if (bytes_a != bytes_b || memcmp(text_a, text_b, bytes_a) ||
-            a->tokens[i].id != b->tokens[i].id ||
-            a->tokens[i].is_control != b->tokens[i].is_control)
+            a->tokens[i].id != b->tokens[i].id || a->tokens[i].kind != b->tokens[i].kind)
             return false;
     }
     return true;

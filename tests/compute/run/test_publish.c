@@ -45,7 +45,7 @@ static void replay(struct publish *publish, struct run *to, const struct run *fr
             int token = from->prompt_count + yields;
             const char *text = run_token_text(from, token, &bytes);
             done = done && run_add_answer_token(to, from->tokens[token].id, text, bytes,
-                                                from->tokens[token].is_control, &reason);
+                                                from->tokens[token].kind, &reason);
         }
         if (!done || !run_add_mark(to, from->mark_end_ns[mark], &reason))
             return; // the reader then misses marks and says so

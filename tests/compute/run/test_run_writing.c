@@ -366,24 +366,24 @@ static void info_texts_are_made_printable(void **state) {
 static void token_texts_are_cut_at_64_bytes_between_characters(void **state) {
     (void)state;
     const struct {
-        const char *tail; // after 62 letters
+        const char *tail; // after 126 letters
         size_t kept;
     } rows[] = {
-        {"", 62},
-        {"yz", 64},
-        {"yz1", 64},
-        {"y\xc3\xa9", 63},            // the character would end at byte 65
-        {"\xe2\x96\x81", 62},         // ... at 65, begun at 62
-        {"yz\xe2\x96\x81", 64},       // begins right at the cut
-        {"\xf0\x9f\x93\xa6", 62},     // four bytes
-        {"\x81\x81\x81\x81\x81", 64}, // no UTF-8 at all: bytes are kept
+        {"", 126},
+        {"yz", 128},
+        {"yz1", 128},
+        {"y\xc3\xa9", 127},            // the character would end at byte 129
+        {"\xe2\x96\x81", 126},         // ... at 129, begun at 126
+        {"yz\xe2\x96\x81", 128},       // begins right at the cut
+        {"\xf0\x9f\x93\xa6", 126},     // four bytes
+        {"\x81\x81\x81\x81\x81", 128}, // no UTF-8 at all: bytes are kept
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        char text[80];
-        memset(text, 'x', 62);
-        strcpy(text + 62, rows[i].tail);
+        char text[144];
+        memset(text, 'x', 126);
+        strcpy(text + 126, rows[i].tail);
         if (rows[i].tail[0] == '\x81')
-            memset(text, '\x81', 62);
+            memset(text, '\x81', 126);
         struct run *run = small_run_new(RUN_ENGINE, 1);
         assert_true(run_add_prompt_token(run, 1, text, strlen(text), false, &why));
         size_t bytes = 0;
@@ -414,7 +414,7 @@ static const struct wrong_field {
     {"a mark after the next", IN_MARK_5, 0, sizeof(int64_t), 1000},
     FIELD(IN_TOKEN_2, run_token, text_offset, 1),
     FIELD(IN_TOKEN_2, run_token, text_bytes, RUN_TOKEN_BYTES + 1),
-    FIELD(IN_TOKEN_2, run_token, is_control, 2),
+    FIELD(IN_TOKEN_2, run_token, kind, 3),
     FIELD(IN_RUN, run, mark_count, 3 * SMALL_STAGES - 1),
     FIELD(IN_RUN, run, mark_count, 0),
     FIELD(IN_RUN, run, mark_count, -1),

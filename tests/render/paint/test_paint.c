@@ -210,6 +210,8 @@ static int text_places(struct rect out[40]) {
                                   layout.clock_labels, layout.output, layout.clock_bar};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
         out[n++] = places[i];
+    out[n] = layout.answer_label; // the mark for what left is below it
+    out[n++].h = layout.answer.h;
     for (int i = 0; i < 4; i++)
         out[n++] = layout.pills[i];
     for (int i = 0; i < layout.readout_count; i++)
@@ -545,6 +547,54 @@ static void a_full_answer_scrolls_its_oldest_line_away(void **state) {
         last = flow.first_line;
     }
     assert_true(last > 2);
+}
+
+static void words_that_left_the_answer_leave_their_number(void **state) {
+    (void)state;
+    for (int size = 0; size < SIZE_COUNT; size++) {
+        struct sample s = {.layers = 4, .prompt_tokens = 4, .answer_limit = 120, .answers = 120};
+        lay_out(&s, SIZES[size][0], SIZES[size][1], LAYOUT_STAGE);
+        struct rect place = layout.answer_label;
+        place.h = layout.answer.h;
+        for (int pass = 0; pass < 119; pass += 3) {
+            s.moment = (struct sample_moment){pass, 2, 500000, 0};
+            paint_into(&list, &s);
+            int shown = 0, known = view.token_count - view.prompt_tokens;
+            for (int i = 0; i < list.count; i++)
+                shown += list.cmds[i].kind == CMD_TEXT &&
+                         is_inside(text_box(&list.cmds[i]), layout.answer);
+            char said[2][40];
+            snprintf(said[0], sizeof said[0], "↑ %d tokens", known - shown);
+            snprintf(said[1], sizeof said[1], "↑ %d", known - shown);
+            bool is_said = is_shown(&list, said[0], place) || is_shown(&list, said[1], place);
+            assert_int_equal(is_said, shown < known);
+            assert_int_equal(is_shown(&list, "Answer", place), !is_said || layout.answer_lines > 1);
+        }
+    }
+}
+
+static void a_band_of_heads_shows_what_a_chat_format_added(void **state) {
+    (void)state;
+    struct sample s = {.layers = 4, .prompt_tokens = 100, .answer_limit = 10, .answers = 10};
+    s.moment = (struct sample_moment){2, 2, 500000, 0};
+    lay_out(&s, 1280, 720, LAYOUT_STAGE);
+    assert_int_equal(layout.headers, HEADERS_NEWEST);
+    sample_view(&view, &s);
+    for (int i = 0; i < 100; i++)
+        view.tokens[i].is_framing = i < 16 || i >= 44;
+    struct paint paint = paint_with(THEME_DARK);
+    cmdlist_clear(&list);
+    paint_scene(&list, &paint);
+    int x = layout_column_x(&layout, 16), found = 0, said = 0;
+    for (int i = 0; i < list.count; i++) {
+        const struct cmd *cmd = &list.cmds[i];
+        said += cmd->kind == CMD_TEXT && is_inside(text_box(cmd), layout.header) &&
+                strstr(text_of(&list, cmd), "72 from the chat format");
+        found += cmd->kind == CMD_FILL && is_inside(cmd->rect, layout.header) && cmd->rect.x == x &&
+                 cmd->rect.w == layout_column_x(&layout, 44) - x;
+    }
+    assert_int_equal(said, 1);
+    assert_int_equal(found, 1);
 }
 
 // --- pixels ---
@@ -1034,6 +1084,8 @@ int main(void) {
         cmocka_unit_test(tokens_of_one_word_touch_and_words_stand_apart),
         cmocka_unit_test(an_empty_place_waits_until_the_answer_is_finished),
         cmocka_unit_test(a_full_answer_scrolls_its_oldest_line_away),
+        cmocka_unit_test(words_that_left_the_answer_leave_their_number),
+        cmocka_unit_test(a_band_of_heads_shows_what_a_chat_format_added),
         cmocka_unit_test(prefill_only_ever_fills),
         cmocka_unit_test(a_short_time_changes_every_pixel_only_a_little),
         cmocka_unit_test(cells_do_not_jump_where_stages_meet),

@@ -654,8 +654,8 @@ static void a_name_too_long_for_the_answer_ends_with_a_whole_letter(void **state
     }
 }
 
-// Draws the cursor before byte `at` of the field: the only upright fill in ink. *box: the
-// field's ring.
+// Draws the cursor before byte `at` of the field: the only upright fill in ink inside the
+// field's ring, *box.
 static struct rect cursor_at(int at, struct rect *box) {
     struct rect cursor = {0};
     *box = cursor;
@@ -665,7 +665,8 @@ static struct rect cursor_at(int at, struct rect *box) {
         bool is_ink = list.cmds[k].color == paint.theme->colors[COLOR_INK];
         if (is_ink && list.cmds[k].kind == CMD_RING)
             *box = list.cmds[k].rect;
-        if (is_ink && list.cmds[k].kind == CMD_FILL && list.cmds[k].rect.h > 4)
+        if (is_ink && list.cmds[k].kind == CMD_FILL && list.cmds[k].rect.h > 4 &&
+            is_inside(list.cmds[k].rect, *box))
             cursor = list.cmds[k].rect;
     }
     return cursor;

@@ -229,6 +229,37 @@ static void what_no_font_has_is_a_box_with_its_number(void **state) {
     assert_false(canvases_agree(0, WIDE)); // another number
 }
 
+static void the_number_in_a_box_is_read_at_every_size(void **state) {
+    (void)state;
+    for (int px = TEXT_MIN_PX; px < 80; px++) {
+        struct text_image image;
+        assert_true(text_raster(text, &image, FACE_WORDS, px, "\xF4\x8F\xBF\xBE", 4));
+        // Frame, gap, digits of five ninths, gap, frame.
+        assert_true(image.height_px >= 9);
+        assert_true(5 * image.height_px / 9 * 4 >= px);
+        assert_true(put(0, FACE_WORDS, px, "\xF4\x8F\xBF\xBE"));
+        assert_true(put(1, FACE_WORDS, px, "\xF4\x8F\xBF\xBF"));
+        assert_false(canvases_agree(0, WIDE));
+    }
+}
+
+static void every_sign_for_what_is_invisible_is_in_a_font(void **state) {
+    (void)state;
+    static const char *const signs[] = {"␣", "⏎", "⇤", "⇥", "⍽", "∅", "⟦", "⟧", "⟨", "⟩", "⋯", "◌"};
+    static const enum text_face faces[] = {FACE_TOKEN, FACE_WORDS};
+    for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
+        for (int f = 0; f < 2; f++) {
+            struct text_image image;
+            assert_true(text_raster(text, &image, faces[f], 40, signs[i], strlen(signs[i])));
+            int solid = 0; // a box with a number has a frame all round
+            for (int x = 0; x < image.width_px; x++)
+                solid += image.coverage[x] == 255;
+            for (int y = 0; y < image.height_px; y++)
+                solid += image.coverage[y * image.pitch_bytes] == 255;
+            assert_true(solid < image.width_px + image.height_px);
+        }
+}
+
 static void a_mark_takes_no_room_of_its_own(void **state) {
     (void)state;
     static const enum text_face faces[] = {FACE_MONO, FACE_DIGITS, FACE_TOKEN, FACE_WORDS};
@@ -512,6 +543,8 @@ int main(void) {
         cmocka_unit_test(capitals_stand_on_the_baseline_as_high_as_told),
         cmocka_unit_test(a_character_missing_in_one_font_comes_from_another),
         cmocka_unit_test(what_no_font_has_is_a_box_with_its_number),
+        cmocka_unit_test(the_number_in_a_box_is_read_at_every_size),
+        cmocka_unit_test(every_sign_for_what_is_invisible_is_in_a_font),
         cmocka_unit_test(a_mark_takes_no_room_of_its_own),
         cmocka_unit_test(hebrew_runs_from_right_to_left),
         cmocka_unit_test(random_bytes_never_crash),
