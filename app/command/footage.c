@@ -5,9 +5,11 @@
 #include "compute/base/num.h"
 #include "compute/base/progress.h"
 #include "compute/base/signals.h"
+#include "compute/base/utf8.h"
 #include "compute/base/why.h"
 #include "compute/base/words.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool footage_lesson(struct lesson **out, bool *is_needed, const struct options *options,
@@ -115,4 +117,10 @@ void footage_close(struct footage *footage) {
     lesson_destroy(footage->lesson);
     labwork_clear(&footage->work);
     *footage = (struct footage){0};
+}
+
+void footage_tell_note(const char *note) {
+    fprintf(stderr, "tokendrip: note: ");
+    utf8_print(stderr, note, strlen(note));
+    fputc('\n', stderr);
 }

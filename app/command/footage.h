@@ -29,4 +29,7 @@ struct stage_state footage_stage(const struct options *options);
 bool footage_lesson(struct lesson **out, bool *is_needed, const struct options *options,
                     struct why *why);
 
+// Prints a line on standard error. What a note quotes comes from outside: see utf8_print.
+void footage_tell_note(const char *note);
+
 #endif

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -386,9 +387,12 @@ static void print_result(const struct options *options, const struct measured *m
         measure_print_answer(stdout, measured->result.shown);
     else if (!options_is_stdout(options->json_path) && !options_is_stdout(options->csv_path))
         measure_print_table(stdout, measured);
-    if (options->save_path && !options->is_quiet)
-        fprintf(stderr, "saved %s: tokendrip --run %s plays it\n", options->save_path,
-                options->save_path);
+    if (options->save_path && !options->is_quiet) {
+        char said[PATH_MAX * 2 + 64];
+        int bytes = snprintf(said, sizeof said, "saved %s: tokendrip --run %s plays it\n",
+                             options->save_path, options->save_path);
+        utf8_print(stderr, said, (size_t)bytes);
+    }
 }
 
 // If only the words are wanted, one run is enough: all runs give the same.

@@ -355,7 +355,7 @@ int record_command(const struct options *options, struct why *why) {
         const char *const notes[] = {text_note(recording.text), sink_note(recording.sink)};
         for (int i = 0; i < 2; i++)
             if (!options->is_quiet && notes[i][0])
-                fprintf(stderr, "tokendrip: note: %s\n", notes[i]);
+                footage_tell_note(notes[i]);
         set_stage(&recording);
         ok = record_frames(&recording, options->is_quiet, why);
         ok = finish(&recording, options, ok, why);

@@ -32,6 +32,7 @@ struct at_hand {
 
     // The prompt being edited.
     const struct editor *editor;    // NULL = an empty field
+    const char *composed;           // by an input method at its cursor; NULL = nothing
     const struct view_token *tiles; // [tile_count], its last tokens
     int tile_count, prompt_count;   // prompt_count: tokens in all
     const char *editor_message;     // why it cannot be measured, or NULL

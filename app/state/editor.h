@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { EDITOR_BYTES = 4096, EDITOR_UNDO = 16 };
+enum { EDITOR_BYTES = (64 << 10) + 1, EDITOR_UNDO = 16 };
 
 // The last change, so that the next of its kind joins its undo step.
 enum editor_change {

@@ -4,6 +4,7 @@
 #include "app/picture/scene/scene.h"
 #include "app/runs/prompt.h"
 #include "compute/base/figures.h"
+#include "compute/base/utf8.h"
 #include "compute/base/why.h"
 #include "compute/base/words.h"
 
@@ -74,6 +75,7 @@ void desk_open(struct desk *desk, const struct run *run, const struct desk_reade
     if (run)
         prompt_text(text, sizeof text, run);
     editor_set(&desk->editor, text);
+    desk->composed[0] = '\0';
     tokenise(desk, reader);
 }
 
@@ -104,9 +106,19 @@ static void edit(struct editor *editor, enum input_edit what) {
 
 void desk_type(struct desk *desk, const struct input_event *event,
                const struct desk_reader *reader) {
-    if (event->kind == INPUT_TYPED)
-        editor_insert(&desk->editor, event->text, strlen(event->text));
-    else
+    if (event->kind == INPUT_COMPOSED) {
+        size_t bytes = utf8_cut(event->text, strlen(event->text), sizeof desk->composed - 1);
+        memcpy(desk->composed, event->text, bytes);
+        desk->composed[bytes] = '\0';
+        return;
+    }
+    bool is_move = event->kind == INPUT_EDIT && event->edit <= EDIT_END;
+    if (event->kind == INPUT_EDIT) {
         edit(&desk->editor, event->edit);
-    tokenise(desk, reader);
+    } else {
+        desk->composed[0] = '\0';
+        editor_insert(&desk->editor, event->text, strlen(event->text));
+    }
+    if (!is_move)
+        tokenise(desk, reader);
 }

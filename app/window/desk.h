@@ -19,6 +19,7 @@ struct desk_reader {
 
 struct desk {
     struct editor editor;
+    char composed[64];                        // by an input method at the cursor, not typed yet
     struct view_token tiles[PANEL_MAX_TILES]; // the last ones
     int tile_count, prompt_count;
     char message[128]; // "" = it can be measured
@@ -27,7 +28,7 @@ struct desk {
 // Starts with the prompt of this run (NULL: empty), without what a chat format added.
 void desk_open(struct desk *desk, const struct run *run, const struct desk_reader *reader);
 
-// Applies INPUT_EDIT or INPUT_TYPED and tokenises the text again.
+// Applies INPUT_EDIT, INPUT_TYPED or INPUT_COMPOSED; a changed text is tokenised again.
 void desk_type(struct desk *desk, const struct input_event *event,
                const struct desk_reader *reader);
 

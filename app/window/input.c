@@ -180,13 +180,16 @@ static struct input_event turned(const SDL_MouseWheelEvent *wheel) {
     return event;
 }
 
-// While no text is typed, an input method would swallow the keys.
+// While no text is edited, an input method would swallow the keys.
 static struct input_event composing(struct input *input, const SDL_TextEditingEvent *edit) {
     if (edit->text[0] && !input->text_stopped && !input->is_editing) {
         SDL_StopTextInput();
         input->text_stopped = true;
     }
-    return action_event(ACTION_NONE);
+    if (!input->is_editing)
+        return action_event(ACTION_NONE);
+    SDL_utf8strlcpy(input->text, edit->text, sizeof input->text);
+    return (struct input_event){.kind = INPUT_COMPOSED, .text = input->text};
 }
 
 static struct input_event translate(struct input *input, const SDL_Event *event) {

@@ -5,8 +5,9 @@
 #define APP_WINDOW_INPUT_H
 
 #include "app/state/actions.h"
+#include "app/state/editor.h"
 
-enum { INPUT_TEXT_BYTES = 4096 };
+enum { INPUT_TEXT_BYTES = EDITOR_BYTES + 4 }; // what is too long for it is seen to be
 
 struct input {
     bool text_stopped;           // an input method took over, so signs no longer arrive
@@ -14,7 +15,7 @@ struct input {
     bool is_editing;             // keys and characters edit a text, see input_edit
     bool is_fresh;               // ignore the character of the key that started the editing
     bool is_dragging;            // the left button is held
-    char text[INPUT_TEXT_BYTES]; // of the last INPUT_TYPED
+    char text[INPUT_TEXT_BYTES]; // of the last event that has one
 };
 
 // What one event means for the window itself.
@@ -28,10 +29,11 @@ enum input_kind {
     INPUT_PRESS,   // the left button went down at x, y
     INPUT_DRAG,    // the mouse moved to x, y with it held
     INPUT_RELEASE,
-    INPUT_WHEEL, // turned at x, y; `turn` > 0 is away from the user
-    INPUT_TYPED, // characters or a paste: `text`
-    INPUT_EDIT,  // an editing key: `edit`
-    INPUT_WOKEN, // by input_wake
+    INPUT_WHEEL,    // turned at x, y; `turn` > 0 is away from the user
+    INPUT_TYPED,    // characters or a paste: `text`
+    INPUT_COMPOSED, // an input method shows `text` that is not typed yet; "" = no more
+    INPUT_EDIT,     // an editing key: `edit`
+    INPUT_WOKEN,    // by input_wake
 };
 
 enum input_edit {
@@ -55,7 +57,7 @@ struct input_event {
     enum action action;
     enum input_edit edit;
     int x, y, turn;
-    const char *text; // INPUT_TYPED: UTF-8, valid until the next input_wait
+    const char *text; // INPUT_TYPED, INPUT_COMPOSED: UTF-8, valid until the next input_wait
 };
 
 // Waits for an event, at most `timeout_ms` (-1 = no limit, 0 = do not wait). False: none.

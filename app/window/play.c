@@ -217,7 +217,7 @@ static bool load_lesson(struct player *player, struct why *why) {
         return true;
     if (is_needed)
         return false; // the program works without its own lessons
-    fprintf(stderr, "tokendrip: note: %s\n", why->text);
+    footage_tell_note(why->text);
     return true;
 }
 
@@ -260,7 +260,7 @@ static bool start(struct player *player, int *code, struct why *why) {
 static void tell_note(struct player *player, const char *note) {
     if (!note[0])
         return;
-    fprintf(stderr, "tokendrip: note: %s\n", note);
+    footage_tell_note(note);
     player_toast(player, stopwatch_now_ns(), note);
 }
 

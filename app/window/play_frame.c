@@ -81,6 +81,7 @@ static struct at_hand at_hand_of(const struct player *player, int64_t wall_ns) {
     at.longest_answer = reach.answer;
     at.before = is_lesson ? NULL : session_before(session);
     at.editor = &desk->editor;
+    at.composed = desk->composed;
     at.tiles = desk->tiles;
     at.tile_count = desk->tile_count;
     at.prompt_count = desk->prompt_count;

@@ -174,16 +174,23 @@ static void measure_desk(struct player *player, int64_t wall_ns) {
     player_refresh_run(player, wall_ns, false);
 }
 
+static void type_text(struct player *player, const struct input_event *event, int64_t wall_ns) {
+    struct desk *desk = &player->easel->desk;
+    struct desk_reader reader = desk_reader(player, player_reach(player).prompt);
+    desk_type(desk, event, &reader);
+    if (event->kind == INPUT_TYPED && desk->editor.is_full)
+        player_toast(player, wall_ns, word("toast.text_cut"));
+}
+
 static void use_desk(struct player *player, const struct input_event *event, int64_t wall_ns) {
     bool is_key = event->kind == INPUT_EDIT;
-    struct desk_reader reader = desk_reader(player, player_reach(player).prompt);
     player->is_stale = true;
     if (is_key && event->edit == EDIT_CLOSE)
         close_desk(player);
     else if (is_key && event->edit == EDIT_DONE)
         measure_desk(player, wall_ns);
     else
-        desk_type(&player->easel->desk, event, &reader);
+        type_text(player, event, wall_ns);
 }
 
 static void move_pointer(struct player *player, const struct input_event *event, int64_t wall_ns) {
@@ -204,6 +211,7 @@ bool player_take_event(struct player *player, struct input_event *event, int64_t
     case INPUT_WHEEL:
         return use_mouse(player, event, wall_ns);
     case INPUT_TYPED:
+    case INPUT_COMPOSED:
     case INPUT_EDIT:
         use_desk(player, event, wall_ns);
         return true;

@@ -97,6 +97,7 @@ struct panel {
     bool has_field;
     char field[PANEL_FIELD_BYTES];
     int field_cursor; // byte
+    int field_mark;   // bytes before the cursor that an input method composes: underlined
     int tile_count;   // the newest tiles when there are more tokens than that
     struct view_token tiles[PANEL_MAX_TILES];
     char tiles_label[64]; // "18 tokens of at most 1,024"

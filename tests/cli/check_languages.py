@@ -104,7 +104,7 @@ def check_seen(path):
 
 # Rooms whose reasons reach the screen: every other language has them all.
 TOLD = ("app/runs", "compute/engine", "compute/measure", "compute/backend", "compute/cpu",
-        "compute/base/partfile.c")
+        "compute/base/partfile.c", "compute/base/json_in.c")
 REASON = re.compile(r'\bwhy_set\(\s*[^,]+,\s*((?:"(?:[^"\\]|\\.)*"\s*)+)[,)]')
 CONVERSION = re.compile(r"%[-+ #0-9.*lzhjt]*[a-zA-Z%]")
 

@@ -6,6 +6,7 @@ complaint on standard error) and how they exit.
 import json
 import os
 import re
+import select
 import shutil
 import signal
 import struct
@@ -462,6 +463,29 @@ class Fonts(program.Case):
 
 
 class Environment(program.Case):
+    def test_a_terminal_gets_no_raw_names_a_pipe_does(self):
+        name = b"tokendrip"
+        with open(MODEL, "rb") as file:
+            data = file.read()
+        at = data.index(name, data.index(b"general.name"))
+        with open(self.path("a.gguf"), "wb") as file:
+            file.write(data[:at] + b"\xC2\x9B31mtoke" + data[at + len(name):])
+        measure = ["measure", "--model", "a.gguf", "--repeats", "1", "--answer-tokens", "2"]
+        for i, more in enumerate(([], ["--csv", "-"], ["--json", "-"])):
+            saved = ["--save", f"\u009b31m{i}.json"]
+            ours, theirs = self.terminal()
+            code = self.run_program(*measure, *more, *saved, stdout=theirs, stderr=theirs)[0]
+            shown = b""
+            while select.select([ours], [], [], 0)[0]:
+                shown += os.read(ours, 1 << 16)
+            os.close(theirs)
+            os.close(ours)
+            self.assertEqual(code, 0)
+            self.assertNotIn("\u009b".encode(), shown)
+            self.assertIn(b"saved \\xc2\\x9b31m", shown)
+        err = self.run_program(*measure, *saved, "--overwrite")[2]
+        self.assertIn("saved \u009b31m2.json".encode(), err)
+
     def test_an_empty_environment_is_enough(self):
         text = subprocess.run([program.PROGRAM, "describe", "--clock", "lesson"], env={},
                               cwd="/", capture_output=True, timeout=program.TIMEOUT_S)

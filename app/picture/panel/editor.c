@@ -3,18 +3,35 @@
 #include "app/state/editor.h"
 #include "app/picture/panel/parts.h"
 #include "compute/base/num.h"
+#include "compute/base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static void put_field(struct panel *out, const struct editor *editor) {
+// Where the part of the text begins that the field holds: so far before the cursor that its
+// lines are filled, and not farther with every character, or all lines would break anew.
+static int field_start(const struct editor *editor) {
+    enum { STEP = 1024, BEFORE = 2 * STEP };
+    int start = max_int(editor->cursor - BEFORE, 0) / STEP * STEP;
+    while (start > 0 && utf8_continues(editor->text[start]))
+        start--;
+    return start;
+}
+
+static void put_field(struct panel *out, const struct at_hand *at) {
     out->has_field = true;
+    const struct editor *editor = at->editor;
     if (!editor)
         return;
-    _Static_assert((int)PANEL_FIELD_BYTES >= (int)EDITOR_BYTES, "a whole text fits");
-    memcpy(out->field, editor->text, (size_t)editor->length);
-    out->field[editor->length] = '\0';
-    out->field_cursor = editor->cursor;
+    int start = field_start(editor), before = editor->cursor - start;
+    const char *text = editor->text + start, *composed = at->composed ? at->composed : "";
+    int mark = (int)strlen(composed), room = PANEL_FIELD_BYTES - 1 - before - mark;
+    int after =
+        (int)utf8_cut(text + before, (size_t)(editor->length - editor->cursor), (size_t)room);
+    snprintf(out->field, sizeof out->field, "%.*s%s%.*s", before, text, composed, after,
+             text + before);
+    out->field_cursor = before + mark;
+    out->field_mark = mark;
 }
 
 // The last tokens, where one is typing, if there is no room for all.
@@ -39,7 +56,7 @@ void panel_put_editor(struct panel *out, const struct panel_seen *seen) {
     else if (at->prompt_count > at->longest_prompt)
         panel_append(trouble, seen, ' ', "editor.too_long", "count", count.text, "longest",
                      longest.text, NULL);
-    put_field(out, at->editor);
+    put_field(out, at);
     put_tiles(out, at);
     PANEL_SAY(out->tiles_label, seen, "editor.tokens", "count", count.text, "longest",
               longest.text);

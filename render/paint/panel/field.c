@@ -149,6 +149,23 @@ static void draw_tile(const struct panel_plan *plan, int i) {
     paint_token(plan->out, plan->paint, label, tile);
 }
 
+// A line under what an input method composes; it may go over several rows.
+static void draw_mark(const struct panel_plan *plan, int row) {
+    const struct wrap_line *line = &plan->field.lines[row];
+    const char *utf8 = plan->panel->field;
+    int to = min_int(plan->panel->field_cursor, line->from + line->bytes);
+    int from = max_int(plan->panel->field_cursor - plan->panel->field_mark, line->from);
+    if (from >= to)
+        return;
+    struct wrap_style style = field_style(plan);
+    struct rect rect = line_rect(plan, row);
+    int x = wrap_width_px(plan->paint->text, &style, utf8, line->from, from);
+    int end = wrap_width_px(plan->paint->text, &style, utf8, line->from, to);
+    int thick = plan->paint->layout->hair_px + 1;
+    cmdlist_fill(plan->out, (struct rect){rect.x + x, rect.y + rect.h - thick, end - x, thick},
+                 paint_color(plan->paint, COLOR_INK));
+}
+
 void paint_panel_draw_field(struct panel_plan *plan) {
     const struct panel_field_box *field = &plan->field;
     const struct layout *layout = plan->paint->layout;
@@ -164,6 +181,7 @@ void paint_panel_draw_field(struct panel_plan *plan) {
                                     paint_color(plan->paint, COLOR_INK)};
         label.rect.w += field->px / 4;
         paint_text(plan->out, plan->paint->text, &label, plain);
+        draw_mark(plan, i);
     }
     draw_cursor(plan);
     paint_panel_put(plan,

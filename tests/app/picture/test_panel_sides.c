@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "compute/base/utf8.h"
+
 #include "app/state/editor.h"
 #include "compute/analysis/roofline.h"
 #include "tests/app/picture/panel_fixture.h"
@@ -338,6 +340,11 @@ static void the_editor_shows_its_text_its_newest_tokens_and_its_trouble(void **s
     assert_true(panel_a.has_field);
     assert_string_equal(panel_a.field, editor.text);
     assert_int_equal(panel_a.field_cursor, 5);
+    source.at.composed = "nim"; // by an input method
+    panel_fill(&panel_a, &source.at, &source.stage);
+    assert_string_equal(panel_a.field, "Wherenim is my gr\xC3\xBC\xC3\x9F?");
+    assert_int_equal(panel_a.field_cursor, 8);
+    assert_int_equal(panel_a.field_mark, 3);
     assert_int_equal(panel_a.tile_count, PANEL_MAX_TILES);
     assert_string_equal(panel_a.tiles[0].text, "t10");
     assert_string_equal(panel_a.tiles[PANEL_MAX_TILES - 1].text, "t169");
@@ -480,6 +487,30 @@ static void why_gives_no_number_that_was_not_measured(void **state) {
     run_destroy(units);
 }
 
+static void of_a_long_text_the_field_holds_what_is_around_the_cursor(void **state) {
+    (void)state;
+    static struct editor editor;
+    static char text[EDITOR_BYTES];
+    for (int i = 0; i + 3 < EDITOR_BYTES; i += 3)
+        memcpy(text + i, "\xE2\x82\xAC", 3);
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
+    struct showing source = source_of(run, 0, SIDE_PROMPT);
+    source.at.editor = &editor;
+    source.at.composed = "nim";
+    editor_set(&editor, text);
+    int at = editor.length;
+    for (int move = 0; at >= 0; at -= 3 * 97, move++) {
+        editor.cursor = at;
+        panel_fill(&panel_a, &source.at, &source.stage);
+        int cursor = panel_a.field_cursor;
+        assert_true(utf8_is_valid(panel_a.field, strlen(panel_a.field)));
+        assert_true(cursor >= (at < 2048 ? at : 2048) + 3);
+        assert_memory_equal(panel_a.field + cursor - 3, "nim", 3);
+        assert_true(strlen(panel_a.field + cursor) >= (editor.length - at < 900 ? 0 : 900));
+    }
+    run_destroy(run);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_log_is_the_clocks_events),
@@ -498,6 +529,7 @@ int main(void) {
         cmocka_unit_test(why_names_the_longer_bound_or_what_neither_explains),
         cmocka_unit_test(why_says_what_it_reads_at_which_rate),
         cmocka_unit_test(why_gives_no_number_that_was_not_measured),
+        cmocka_unit_test(of_a_long_text_the_field_holds_what_is_around_the_cursor),
     };
     return cmocka_run_group_tests(tests, open_lesson, close_lesson);
 }

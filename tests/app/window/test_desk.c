@@ -127,6 +127,39 @@ static void it_begins_with_the_prompt_that_is_shown(void **state) {
     run_destroy(run);
 }
 
+static void a_composed_text_is_apart_until_it_is_typed(void **state) {
+    struct bench *bench = *state;
+    struct desk_reader reader = {bench->tokenizer, &plain, 100};
+    struct input_event composed = {.kind = INPUT_COMPOSED, .text = "parcel"};
+    desk_open(bench->desk, NULL, &reader);
+    type(bench, "my ", 100);
+    int count = bench->desk->prompt_count;
+    desk_type(bench->desk, &composed, &reader);
+    assert_string_equal(bench->desk->composed, "parcel");
+    assert_string_equal(bench->desk->editor.text, "my ");
+    assert_int_equal(bench->desk->prompt_count, count);
+    type(bench, "parcels", 100);
+    assert_string_equal(bench->desk->composed, "");
+    assert_string_equal(bench->desk->editor.text, "my parcels");
+    desk_type(bench->desk, &composed, &reader);
+    desk_open(bench->desk, NULL, &reader);
+    assert_string_equal(bench->desk->composed, "");
+}
+
+static void there_is_room_for_64_kib_and_more_is_known_to_be_cut(void **state) {
+    struct bench *bench = *state;
+    static char text[(64 << 10) + 2];
+    memset(text, 'a', sizeof text - 1);
+    text[64 << 10] = '\0';
+    desk_open(bench->desk, NULL, &(struct desk_reader){bench->tokenizer, &plain, 100});
+    type(bench, text, 100);
+    assert_int_equal(bench->desk->editor.length, 64 << 10);
+    assert_false(bench->desk->editor.is_full);
+    type(bench, "b", 100);
+    assert_true(bench->desk->editor.is_full);
+    assert_int_equal(bench->desk->editor.length, 64 << 10);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_prompt_asks_for_one),
@@ -134,6 +167,8 @@ int main(void) {
         cmocka_unit_test(a_prompt_that_is_too_long_says_how_long_it_may_be),
         cmocka_unit_test(of_a_very_long_prompt_the_newest_tokens_are_shown),
         cmocka_unit_test(it_begins_with_the_prompt_that_is_shown),
+        cmocka_unit_test(a_composed_text_is_apart_until_it_is_typed),
+        cmocka_unit_test(there_is_room_for_64_kib_and_more_is_known_to_be_cut),
     };
     return cmocka_run_group_tests(tests, open_bench, close_bench);
 }

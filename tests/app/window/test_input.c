@@ -126,6 +126,42 @@ static void after_an_input_method_a_sign_still_acts(void **state) {
     assert_int_equal(press(&input, SDLK_x, 0, ""), ACTION_NONE);
 }
 
+static void push_composed(const char *composed, const char *committed) {
+    SDL_Event edit = {.edit = {.type = SDL_TEXTEDITING}};
+    snprintf(edit.edit.text, sizeof edit.edit.text, "%s", composed);
+    SDL_PushEvent(&edit);
+    SDL_Event text = {.text = {.type = SDL_TEXTINPUT}};
+    snprintf(text.text.text, sizeof text.text.text, "%s", committed);
+    if (committed[0])
+        SDL_PushEvent(&text);
+}
+
+// SDL says "none" once between two rounds.
+static bool next(struct input *input, struct input_event *event) {
+    return input_wait(input, event, 0) || input_wait(input, event, 0);
+}
+
+static void what_an_input_method_composes_belongs_to_the_text(void **state) {
+    (void)state;
+    static struct input input;
+    struct input_event event;
+    input.is_editing = true;
+    push_composed("ni", "你");
+    assert_true(next(&input, &event));
+    assert_int_equal(event.kind, INPUT_COMPOSED);
+    assert_string_equal(event.text, "ni");
+    assert_true(next(&input, &event));
+    assert_int_equal(event.kind, INPUT_TYPED);
+    assert_string_equal(event.text, "你");
+    push_composed("", ""); // it gave up
+    assert_true(next(&input, &event));
+    assert_int_equal(event.kind, INPUT_COMPOSED);
+    assert_string_equal(event.text, "");
+    assert_false(input.text_stopped);
+    while (next(&input, &event))
+        continue;
+}
+
 // Last: nothing wakes any more in this process.
 static void after_the_end_nothing_wakes(void **state) {
     (void)state;
@@ -148,6 +184,7 @@ int main(void) {
         cmocka_unit_test(in_a_text_the_keypad_moves_the_cursor),
         cmocka_unit_test(a_chord_does_one_thing),
         cmocka_unit_test(after_an_input_method_a_sign_still_acts),
+        cmocka_unit_test(what_an_input_method_composes_belongs_to_the_text),
         cmocka_unit_test(after_the_end_nothing_wakes),
     };
     return cmocka_run_group_tests(tests, start_events, end_events);

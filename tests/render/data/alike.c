@@ -129,11 +129,9 @@ static const struct field PANEL[] = {TEXT(panel, title),
                                      DATA(panel, line_focus),
                                      TEXT(panel, foot),
                                      {0}};
-static const struct field FIELD[] = {TEXT(panel, field),
-                                     DATA(panel, field_cursor),
-                                     DATA(panel, tile_count),
-                                     TEXT(panel, tiles_label),
-                                     {0}};
+static const struct field FIELD[] = {TEXT(panel, field),       DATA(panel, field_cursor),
+                                     DATA(panel, field_mark),  DATA(panel, tile_count),
+                                     TEXT(panel, tiles_label), {0}};
 
 static bool is_field_same(const struct panel *a, const struct panel *b) {
     return !a->has_field ||

@@ -709,6 +709,31 @@ static void before_a_rows_first_letter_the_cursor_is_in_that_row(void **state) {
     }
 }
 
+static void what_is_composed_is_underlined_row_by_row(void **state) {
+    (void)state;
+    lay_out(1920, 1080, LAYOUT_STAGE, 0);
+    sample_panel(&panel, SAMPLE_EDITOR);
+    int px = 0, wanted = 0;
+    for (int mark = 0; mark <= 60; mark += 30) {
+        snprintf(panel.field, sizeof panel.field, "%060d", 0);
+        panel.field_mark = mark;
+        struct rect box, cursor = cursor_at(60, &box);
+        int width = 0;
+        for (int k = 0; k < list.count; k++) {
+            const struct cmd *cmd = &list.cmds[k];
+            if (cmd->kind == CMD_FILL && is_inside(cmd->rect, box) && cmd->rect.h <= 4)
+                width += cmd->rect.w;
+        }
+        assert_true(cursor.w > 0);
+        if (mark == 30)
+            px = width;
+        wanted = mark == 0 ? 0 : px * mark / 30;
+        assert_in_range(width, wanted - wanted / 20, wanted + wanted / 20);
+    }
+    assert_true(px > 0);
+    panel.field_mark = 0;
+}
+
 // A switch with words too long for half the width has its halves below each other.
 static void either_half_of_a_switch_is_hit_where_its_words_are(void **state) {
     (void)state;
@@ -909,6 +934,7 @@ int main(void) {
         cmocka_unit_test(a_name_too_long_for_the_answer_ends_with_a_whole_letter),
         cmocka_unit_test(the_cursor_is_always_in_sight),
         cmocka_unit_test(before_a_rows_first_letter_the_cursor_is_in_that_row),
+        cmocka_unit_test(what_is_composed_is_underlined_row_by_row),
         cmocka_unit_test(either_half_of_a_switch_is_hit_where_its_words_are),
         cmocka_unit_test(scrolling_shows_every_line_and_counts_the_others),
         cmocka_unit_test(what_has_room_does_not_scroll),
