@@ -5,9 +5,11 @@
 #include "app/command/devices.h"
 #include "app/command/inspect.h"
 #include "app/command/measure.h"
+#include "app/command/models.h"
 #include "app/command/record.h"
 #include "app/command/version.h"
 #include "app/options/options.h"
+#include "app/runs/models.h"
 #include "app/window/play.h"
 #include "compute/base/assets.h"
 #include "compute/base/signals.h"
@@ -31,6 +33,8 @@ static int run_command(const struct options *options, struct why *why) {
         return describe_command(options, why);
     case COMMAND_DEVICES:
         return devices_command();
+    case COMMAND_MODELS:
+        return models_command(options, why);
     case COMMAND_INSPECT:
         return inspect_command(options, why);
     case COMMAND_VERSION:
@@ -61,6 +65,17 @@ static void find_runs(struct options *options) {
     options->compare_path = assets_run(compare_path, options->compare_path);
 }
 
+// Models of other programs, too. False: there is none of that name.
+static bool find_models(struct options *options, struct why *why) {
+    static char model_path[MODELS_PATH_BYTES], operand[MODELS_PATH_BYTES];
+    const char **model = &options->request.model_path;
+    *why = (struct why){0};
+    *model = models_path(model_path, *model, why);
+    if (options->command == COMMAND_INSPECT)
+        options->operand = models_path(operand, options->operand, why);
+    return !why->text[0];
+}
+
 // What shows a run speaks the user's language; all else is printed in English and needs no
 // file for it.
 static bool choose_language(const struct options *options, struct why *why) {
@@ -77,7 +92,8 @@ int main(int argc, char **argv) {
         code = EXIT_FAILED;
     } else if (options_parse(&options, argc, argv, &why)) {
         find_runs(&options);
-        code = choose_language(&options, &why) ? run_command(&options, &why) : EXIT_FAILED;
+        bool ok = find_models(&options, &why) && choose_language(&options, &why);
+        code = ok ? run_command(&options, &why) : EXIT_FAILED;
     }
     if (code == EXIT_FAILED && signals_stop_asked())
         code = EXIT_STOPPED;

@@ -232,7 +232,7 @@ if(TOKENDRIP_HAS_TESTS)
     foreach(name describe measure_cmd record)
         tokendrip_test(test_${name} app/command tokendrip_app unit)
     endforeach()
-    foreach(name prompt session source)
+    foreach(name models prompt session source)
         tokendrip_test(test_${name} app/runs tokendrip_app unit)
     endforeach()
 

@@ -2,9 +2,9 @@
 #include "app/command/measure.h"
 
 #include "app/command/measure_sweep.h"
+#include "app/command/output.h"
 #include "app/runs/source.h"
 #include "compute/base/figures.h"
-#include "compute/base/partfile.h"
 #include "compute/base/progress.h"
 #include "compute/base/utf8.h"
 #include "compute/base/why.h"
@@ -324,42 +324,12 @@ void measure_print_csv(FILE *out, const struct measured *measured) {
 
 // --- Files ---
 
-typedef bool print_fn(FILE *out, const struct measured *measured);
+static bool print_json(FILE *out, const void *measured) {
+    return measure_print_json(out, measured);
+}
 
-static bool print_csv(FILE *out, const struct measured *measured) {
+static bool print_csv(FILE *out, const void *measured) {
     measure_print_csv(out, measured);
-    return true;
-}
-
-// Prints into memory, then saves in one go. "-" is standard output.
-static bool write_whole(const char *path, print_fn *print, const struct measured *measured,
-                        bool overwrite, struct why *why) {
-    if (options_is_stdout(path))
-        return print(stdout, measured) || why_set(why, "no memory for the figures.");
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *memory = open_memstream(&text, &bytes);
-    bool ok = memory && print(memory, measured);
-    ok = memory && fclose(memory) == 0 && ok;
-    if (!ok)
-        why_set(why, "no memory for the figures.");
-    ok = ok && partfile_save(path, text, bytes, overwrite, why);
-    free(text);
-    return ok;
-}
-
-// None of them replaces an input or another of them.
-static bool check_targets(const struct options *options, struct why *why) {
-    const char *const outputs[] = {options->json_path, options->csv_path, options->save_path};
-    struct options_files files;
-    options_files(&files, options);
-    for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
-        if (!outputs[i] || options_is_stdout(outputs[i]))
-            continue;
-        if (!partfile_check_target(outputs[i], options->overwrite, files.list, why))
-            return false;
-        files.list[files.count++] = outputs[i];
-    }
     return true;
 }
 
@@ -374,9 +344,9 @@ static bool write_files(const struct options *options, const struct measured *me
                         struct why *why) {
     bool overwrite = options->overwrite;
     if (options->json_path &&
-        !write_whole(options->json_path, measure_print_json, measured, overwrite, why))
+        !output_write(options->json_path, print_json, measured, overwrite, why))
         return false;
-    if (options->csv_path && !write_whole(options->csv_path, print_csv, measured, overwrite, why))
+    if (options->csv_path && !output_write(options->csv_path, print_csv, measured, overwrite, why))
         return false;
     return !options->save_path || save(options, measured, why);
 }
@@ -428,7 +398,7 @@ static bool measure_all(struct measured *out, const struct options *options, str
 
 int measure_command(const struct options *options, struct why *why) {
     struct measured measured = {0};
-    bool ok = check_targets(options, why) && measure_all(&measured, options, why) &&
+    bool ok = output_check(options, why) && measure_all(&measured, options, why) &&
               write_files(options, &measured, why);
     if (ok)
         print_result(options, &measured);

@@ -9,7 +9,7 @@
 enum {
     ALLOWED_BYTES = 120,
     NAME_COLUMNS = 31,    // of --help
-    COMMAND_COLUMNS = 14, // of --help
+    COMMAND_COLUMNS = 15, // of --help
 };
 
 // --- Numbers ---
@@ -505,14 +505,14 @@ static bool check_takers(const struct argparse *args, int command, struct why *w
 static bool check_operands(const struct argparse *args, int command, struct why *why) {
     const struct argparse_command *at = &args->table->commands[command];
     const char *program = args->table->program;
-    bool wants_one = at->operand != NULL;
-    if (wants_one && args->operand_count == 0)
+    bool wants_one = at->operand != NULL, needs_one = wants_one && at->operand[0] != '[';
+    if (needs_one && args->operand_count == 0)
         return why_set(why, "%s needs %s: %s %s %s", at->name, at->operand, program, at->name,
                        at->example);
     if (args->operand_count > wants_one)
         return why_set(why, "%s takes %s, and \"%.60s\" is one too many.", at->name,
                        wants_one ? "one name" : "no further word", args->operands[wants_one]);
-    if (wants_one && !args->operands[0][0])
+    if (needs_one && !args->operands[0][0])
         return why_set(why, "%s needs a name that is not empty: %s %s %s", at->name, program,
                        at->name, at->example);
     return true;

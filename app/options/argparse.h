@@ -39,8 +39,8 @@ struct option_row {
 
 struct argparse_command {
     const char *name;
-    const char *help;             // NULL: left out of lists of commands
-    const char *operand;          // its placeholder; NULL: the command takes none
+    const char *help;    // NULL: left out of lists of commands
+    const char *operand; // its placeholder, in brackets if not needed; NULL: the command takes none
     const char *example, *detail; // of the operand; `detail`: whole lines or NULL
 };
 

@@ -24,6 +24,7 @@ enum command {
     COMMAND_MEASURE,
     COMMAND_DESCRIBE,
     COMMAND_DEVICES,
+    COMMAND_MODELS,
     COMMAND_INSPECT,
     COMMAND_HELP,
     COMMAND_VERSION,
@@ -36,7 +37,7 @@ enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NO_DISPLAY = 3, EXIT_S
 struct options {
     enum command command;
     enum command help_for; // COMMAND_HELP: whose help; COMMAND_HELP itself: the whole program's
-    const char *operand;   // record: OUT; inspect: FILE
+    const char *operand;   // record: OUT; inspect: FILE; models: a folder, or NULL
 
     struct run_request request;
 
@@ -74,7 +75,7 @@ struct options {
     bool overwrite;
     bool is_quiet;
 
-    // measure
+    // measure; json_path also models
     const char *json_path, *csv_path, *save_path; // "-" = stdout for json, csv
     bool text_only;
     bool is_sweep;    // also over prompt lengths and contexts

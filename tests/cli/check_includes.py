@@ -41,7 +41,7 @@ ROOMS = {
     "app/window": ("base run model render/data render/pixel render/paint app/lesson "
                    "app/lesson/load app/state app/options app/picture app/runs app/command",
                    "SDL.h", LIBC),
-    "app": ("app/options app/command app/window base", "", LIBC),
+    "app": ("app/runs app/options app/command app/window base", "", LIBC),
 }
 IMPURE = re.compile(
     r"^(SDL_|TTF_|malloc|calloc|realloc|free$|clock_gettime|gettimeofday|time$|rand|srand|random|"

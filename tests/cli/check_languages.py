@@ -10,7 +10,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 FOLDER = os.path.join(ROOT, "assets", "languages")
 SOURCES = ("app", "render", os.path.join("compute", "base"), os.path.join("compute", "run"))
 KEY = re.compile(r'"([a-z]+(?:\.[a-z0-9_]+)+)"')
-FILES = (".h", ".c", ".json", ".gguf", ".txt", ".png", ".so", ".mp4")
+FILES = (".h", ".c", ".cpp", ".json", ".gguf", ".txt", ".png", ".so", ".mp4")
+OF_GGUF = ("general.", "tokenizer.")  # keys in model files
 RETIRED = ("split.question",)  # words of older lesson files, still passed over
 SIGN = re.compile(r"\{\{|\}\}|\[\[|\]\]")
 
@@ -42,7 +43,7 @@ def asked_for():
                 with open(path, encoding="utf-8") as file:
                     text = re.sub(r"//.*|#include.*", "", file.read())
                 for key in KEY.findall(text):
-                    if not key.endswith(FILES) and key not in RETIRED:
+                    if not key.endswith(FILES) and not key.startswith(OF_GGUF) and key not in RETIRED:
                         keys.setdefault(key, os.path.relpath(path, ROOT))
     return keys
 

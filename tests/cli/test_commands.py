@@ -16,7 +16,7 @@ import unittest
 
 import program
 
-COMMANDS = ["play", "record", "measure", "describe", "devices", "inspect"]
+COMMANDS = ["play", "record", "measure", "describe", "devices", "models", "inspect"]
 MODEL = os.path.join(program.SOURCE_DIR, "assets", "model", "tokendrip.gguf")
 LANGUAGES = os.path.join(program.SOURCE_DIR, "assets", "languages")
 DEJAVU = "/usr/share/fonts/truetype/dejavu"
@@ -100,6 +100,66 @@ class Devices(program.Case):
     def test_a_card_that_is_not_there_is_refused_by_name(self):
         self.refuse(1, "cuda:63", "measure", "--device", "cuda:63")
         self.refuse(1, "cuda:63", "describe", "--device", "cuda:63")
+
+
+class Models(program.Case):
+    """In a home with the bundled model as LM Studio and Ollama keep one."""
+
+    def setUp(self):
+        super().setUp()
+        folder = self.path(".lmstudio/models/maker/Shop-GGUF")
+        os.makedirs(folder)
+        shutil.copy(MODEL, os.path.join(folder, "Shop-F16.gguf"))
+        with open(os.path.join(folder, "Broken.gguf"), "wb") as file:
+            file.write(b"GGUF" + bytes(4))
+        tags = self.path(".ollama/models/manifests/registry.ollama.ai/library/shop")
+        os.makedirs(tags)
+        os.makedirs(self.path(".ollama/models/blobs"))
+        shutil.copy(MODEL, self.path(".ollama/models/blobs/sha256-5a"))
+        with open(os.path.join(tags, "latest"), "w", encoding="utf-8") as file:
+            json.dump({"layers": [{"mediaType": "application/vnd.ollama.image.model",
+                                   "digest": "sha256:5a", "size": 1}]}, file)
+        self.env = dict(os.environ, HOME=self.folder)
+        for name in ("OLLAMA_MODELS", "LLAMA_CACHE", "HF_HOME", "HF_HUB_CACHE", "XDG_CACHE_HOME"):
+            self.env.pop(name, None)
+
+    def listed(self, *args):
+        text = self.succeed("models", *args, "--json", "-", env=self.env)
+        return [model for model in json.loads(text)["models"]
+                if model["path"].startswith(self.folder)]
+
+    def test_every_model_is_listed_with_why_it_does_not_open(self):
+        models = self.listed()
+        self.assertEqual([(m["where"], m["name"], m["opens"]) for m in models],
+                         [("ollama", "shop:latest", True), ("lm-studio", "Broken", False),
+                          ("lm-studio", "Shop-F16", True)])
+        self.assertEqual(set(models[0]), {"name", "path", "where", "bytes", "parts",
+                                          "architecture", "type", "opens", "why"})
+        self.assertEqual((models[2]["architecture"], models[2]["type"], models[2]["bytes"]),
+                         ("llama", "F16", os.path.getsize(MODEL)))
+        self.assertEqual((models[1]["architecture"], models[1]["type"]), (None, None))
+        self.assertIn("Broken.gguf: is GGUF version 0", models[1]["why"])
+        text = self.succeed("models", env=self.env).decode()
+        self.assertRegex(text, r"(?m)^LM Studio\n  Broken .* no: Broken.gguf: is GGUF version 0")
+        self.assertRegex(text, r"(?m)^  Shop-F16 +5\.29 MiB  llama +F16 +opens$")
+
+    def test_a_folder_given_is_listed_too(self):
+        shutil.copy(MODEL, self.path("a.gguf"))
+        names = [model["name"] for model in self.listed(self.folder)]
+        self.assertEqual(names[0], self.path("a.gguf"))
+        self.refuse(1, "is no folder", "models", "absent", env=self.env)
+
+    def test_a_name_does_what_its_path_does(self):
+        for name in ("shop", "shop:latest", "Shop-F16", "maker/Shop-GGUF/shop-f16.gguf", MODEL):
+            text = self.succeed("measure", "--text", "--model", name, env=self.env).decode()
+            self.assertIn(golden_answer(), text)
+        self.assertIn("llama", self.succeed("inspect", "shop", env=self.env).decode())
+        self.succeed("describe", "--model", "shop", env=self.env)
+
+    def test_an_unknown_name_gives_the_nearest(self):
+        for args in (["measure"], ["describe"], ["record", "x.png"], []):
+            self.refuse(1, "Did you mean Shop-F16", *args, "--model", "Shop-F32", env=self.env)
+        self.refuse(1, "Did you mean Shop-F16", "inspect", "Shop-F32", env=self.env)
 
 
 class Inspect(program.Case):
