@@ -5,6 +5,7 @@
 //
 // Input: bytes 0 and 1 are switches and the number of pieces; each piece is a type
 // and score byte, a length byte and its bytes; the rest is text.
+#include "compute/base/utf8.h"
 #include "compute/base/why.h"
 #include "compute/model/tokenizer.h"
 #include "tests/compute/model/gguf_builder.h"
@@ -37,6 +38,8 @@ struct lists {
     float scores[TOKENS];
     int32_t types[TOKENS];
     size_t count;
+    bool has_added;     // a user-defined piece is among them
+    bool has_cut_added; // one that is no whole characters
 };
 
 static void add(struct lists *lists, const void *text, size_t bytes, float score, int32_t type) {
@@ -44,6 +47,8 @@ static void add(struct lists *lists, const void *text, size_t bytes, float score
     gguf_buffer_put(&lists->texts, text, bytes);
     lists->scores[lists->count] = score;
     lists->types[lists->count++] = type;
+    lists->has_added = lists->has_added || type == 4;
+    lists->has_cut_added = lists->has_cut_added || (type == 4 && !utf8_is_valid(text, bytes));
 }
 
 static void take_pieces(struct lists *lists, struct input *input, int switches) {
@@ -135,7 +140,7 @@ static void check_text(const struct tokenizer *tokenizer, const int32_t *ids, in
 }
 
 static void encode(const struct tokenizer *tokenizer, const struct input *text, int switches,
-                   bool has_added) {
+                   const struct lists *lists) {
     struct why why = {0};
     size_t bound = tokenizer_encode_bound(text->bytes);
     int32_t *ids = malloc(bound * sizeof *ids);
@@ -149,8 +154,9 @@ static void encode(const struct tokenizer *tokenizer, const struct input *text, 
         if (ids[i] < 0 || ids[i] >= tokenizer_vocab(tokenizer))
             abort();
     }
-    // Behind a user-defined piece the text has a leading space more.
-    bool is_plain = !(switches & WITH_SPACE) || !has_added;
+    // Behind a user-defined piece the text has a leading space more, and one that ends inside a
+    // character cuts it in two.
+    bool is_plain = !lists->has_cut_added && (!(switches & WITH_SPACE) || !lists->has_added);
     if ((switches & (WITH_BYTES | WITH_BEGIN)) == WITH_BYTES && is_plain)
         check_text(tokenizer, ids, count, text, switches);
     free(ids);
@@ -164,10 +170,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     take_pieces(&lists, &input, switches);
     struct tokenizer *tokenizer;
     if (open_lists(&tokenizer, &lists, switches)) {
-        bool has_added = false;
-        for (size_t i = 0; i < lists.count; i++)
-            has_added = has_added || lists.types[i] == 4;
-        encode(tokenizer, &input, switches, has_added);
+        encode(tokenizer, &input, switches, &lists);
         tokenizer_close(tokenizer);
     }
     free(lists.texts.data);
