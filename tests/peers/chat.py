@@ -68,7 +68,7 @@ def check(program, model, name, source, template, extra):
     pairs = [(question, system) for question in QUESTIONS for system in systems]
     server = tokens.open_server(model, template)
     theirs = [peer_chat(server, *pair) for pair in pairs]
-    return tokens.compare(f"{source.name} {name}", pairs, tokens.own_ids(program, model, pairs), theirs)
+    return tokens.compare("chat", f"{source.name} {name}", pairs, tokens.own_ids(program, model, pairs), theirs)
 
 
 def main():

@@ -187,10 +187,15 @@ def own_ids(program, model, texts):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def compare(name, texts, ours, theirs):
+def row(check, name, result, is_fine):
+    """One line of the table that ./test.sh --peers prints."""
+    print(f"{'ok' if is_fine else 'DIFFERS':8}{check:8}{name:44} {result}", flush=True)
+
+
+def compare(check, name, texts, ours, theirs):
     """Prints how many are equal, and the first three that are not; returns how many those are."""
-    wrong = [row for row in zip(texts, ours, theirs) if row[1] != row[2]]
-    print(f"{name}: {len(texts) - len(wrong)} of {len(texts)} texts equal")
+    wrong = [case for case in zip(texts, ours, theirs) if case[1] != case[2]]
+    row(check, name, f"{len(texts) - len(wrong)} of {len(texts)} texts equal", not wrong)
     for text, our, their in wrong[:3]:
         print(f"    {text!r}: {our}\n    instead of {their}")
     return len(wrong)
@@ -206,13 +211,13 @@ def check(program, model, source, pre):
         # Without the begin token that the model may have.
         begins = len(ours[0])
         bare = [ids[begins:] for ids in ours]
-        failed += compare(f"{name}, tokenizers", texts, bare, reference_ids(source, pre, texts))
+        failed += compare("tokens", f"{name}, tokenizers", texts, bare, reference_ids(source, pre, texts))
     elif pre:
         print(f"{name}: not compared with the package tokenizers, which is not there")
     if pre in BY_CASE:
         kept = [number for number, text in enumerate(texts) if text.isascii()]
         texts, ours = [texts[number] for number in kept], [ours[number] for number in kept]
-    return failed + compare(f"{name}, llama.cpp", texts, ours, peer_ids(model, texts))
+    return failed + compare("tokens", f"{name}, llama.cpp", texts, ours, peer_ids(model, texts))
 
 
 def main():
