@@ -28,9 +28,13 @@ static struct modelfile look(const struct models_file *file) {
     struct modelfile about;
     modelfile_look(&about, file->path);
     if (file->parts > 1)
-        why_set(&about.why, "it is one of %d parts; join them first (llama-gguf-split --merge)",
-                file->parts);
+        why_set(&about.obstacles[0],
+                "it is one of %d parts; join them first (llama-gguf-split --merge)", file->parts);
     return about;
+}
+
+static const char *type_of(const struct modelfile *about) {
+    return about->type_count > 0 ? about->types[0].name : "";
 }
 
 static json_t *text_or_null(const char *text) {
@@ -51,8 +55,9 @@ static json_t *file_json(const struct models_file *file) {
     return json_pack("{s:o,s:o,s:s,s:I,s:i,s:o,s:o,s:b,s:o}", "name", printable(file->name), "path",
                      printable(file->path), "where", places[file->where].json, "bytes",
                      (json_int_t)file->bytes, "parts", file->parts, "architecture",
-                     text_or_null(about.architecture), "type", text_or_null(about.type), "opens",
-                     !about.why.text[0], "why", text_or_null(about.why.text));
+                     text_or_null(about.architecture), "type", text_or_null(type_of(&about)),
+                     "opens", !about.obstacles[0].text[0], "why",
+                     text_or_null(about.obstacles[0].text));
 }
 
 static bool print_json(FILE *out, const void *context) {
@@ -68,13 +73,14 @@ static bool print_json(FILE *out, const void *context) {
 
 static void print_file(const struct models_file *file) {
     struct modelfile about = look(file);
+    const char *why = about.obstacles[0].text;
     utf8_print(stdout, "  ", 2);
     utf8_print(stdout, file->name, strlen(file->name));
     int room = NAME_COLUMNS - (int)strlen(file->name);
     printf("%*s %10s  %-12s %-7s %s", room > 0 ? room : 0, "", figure_bytes(file->bytes).text,
            about.architecture[0] ? about.architecture : SIGN_DASH,
-           about.type[0] ? about.type : SIGN_DASH, about.why.text[0] ? "no: " : "opens");
-    utf8_print(stdout, about.why.text, strlen(about.why.text));
+           type_of(&about)[0] ? type_of(&about) : SIGN_DASH, why[0] ? "no: " : "opens");
+    utf8_print(stdout, why, strlen(why));
     putchar('\n');
 }
 

@@ -75,7 +75,11 @@ struct options {
     bool overwrite;
     bool is_quiet;
 
-    // measure; json_path also models
+    // inspect
+    bool lists_all;     // keys and tensors, too
+    bool without_rates; // of this machine
+
+    // measure; json_path also models and inspect
     const char *json_path, *csv_path, *save_path; // "-" = stdout for json, csv
     bool text_only;
     bool is_sweep;    // also over prompt lengths and contexts

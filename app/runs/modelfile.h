@@ -5,13 +5,42 @@
 
 #include "compute/base/why.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gguf;
+
+enum { MODELFILE_TYPES = 16, MODELFILE_OBSTACLES = 6 };
+
+// A type of tensors, by ggml's name, and what it takes.
+struct modelfile_type {
+    const char *name;
+    int64_t bytes;
+    bool is_known; // can be computed with here
+};
+
+// Texts are "" and numbers 0 where the file does not say.
 struct modelfile {
-    char architecture[32]; // general.architecture; "" = the file does not say
-    char type[16];         // of most bytes of its matrices, "Q4_K"; "" = it has none
-    struct why why;        // the first reason why it does not open; "" = it opens
+    char name[96];         // general.name
+    char architecture[32]; // general.architecture
+    char tokenizer[32];    // "SentencePiece", "byte-level BPE", or as the file calls it
+    char pre[32];          // how it cuts a text into pieces
+    char chat[32];         // the chat format; "unknown" = a template that is not known here
+    int64_t parameters;    // numbers in all tensors
+    int64_t weight_bytes;  // of all tensors
+    int64_t layers, width, heads, kv_heads, head_width, feed_forward, vocabulary, context;
+    int64_t window; // tokens that some layers see
+    int64_t experts;
+    struct modelfile_type types[MODELFILE_TYPES]; // the largest first
+    int type_count;
+    struct why obstacles[MODELFILE_OBSTACLES]; // why it does not open; [0] is "" if it does
+    int obstacle_count;
 };
 
 // Cost: some 0.1 s for the largest vocabularies. Thread: any.
 void modelfile_look(struct modelfile *out, const char *path);
+
+// The same of a file that is open. `name` for its reasons.
+void modelfile_read(struct modelfile *out, const struct gguf *file, const char *name);
 
 #endif

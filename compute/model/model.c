@@ -41,6 +41,11 @@ static bool fail(const struct reader *reader, const char *format, ...) {
     return why_set(reader->why, "%s: %s", name, text);
 }
 
+static bool fail_memory(struct reader *reader, struct why *why) {
+    reader->why = why;
+    return fail(reader, "not enough memory");
+}
+
 static bool string_is(struct gguf_string string, const char *text) {
     return string.bytes == strlen(text) && memcmp(string.data, text, string.bytes) == 0;
 }
@@ -93,16 +98,20 @@ static bool find_architecture(struct reader *reader) {
     return fail(reader, "has the architecture \"%s\"; these work: %s", text, known);
 }
 
-static bool check_kind(struct reader *reader) {
+static bool check_split(struct reader *reader) {
     int64_t count;
-    if (!find_architecture(reader))
-        return false;
-    if (gguf_int(reader->file, "split.count", &count) && count > 1)
-        return fail(reader,
-                    "is one of %" PRId64 " parts; join them first (llama-gguf-split --merge)",
-                    count);
-    if (gguf_int(reader->file, key_of(reader, "expert_count").text, &count) && count > 0)
-        return fail(reader, "is a mixture of %" PRId64 " experts; use a dense model", count);
+    return !gguf_int(reader->file, "split.count", &count) || count <= 1 ||
+           fail(reader, "is one of %" PRId64 " parts; join them first (llama-gguf-split --merge)",
+                count);
+}
+
+static bool check_experts(struct reader *reader) {
+    int64_t count;
+    return !gguf_int(reader->file, key_of(reader, "expert_count").text, &count) || count <= 0 ||
+           fail(reader, "is a mixture of %" PRId64 " experts; use a dense model", count);
+}
+
+static bool check_arithmetic(struct reader *reader) {
     size_t unknown = has_part(reader, ARCHITECTURE_CAPS)
                          ? UNKNOWN_WITH_CAPS
                          : sizeof unknown_arithmetic / sizeof unknown_arithmetic[0];
@@ -274,7 +283,7 @@ static bool read_keys(struct reader *reader) {
     int64_t context;
     shape->rope_base = 10000.0F;
     bool ok =
-        check_kind(reader) && read_size(reader, "block_count", RUN_MAX_LAYERS, &shape->layers) &&
+        read_size(reader, "block_count", RUN_MAX_LAYERS, &shape->layers) &&
         read_size(reader, "embedding_length", MODEL_MAX_DIM, &shape->dim) &&
         read_size(reader, "feed_forward_length", MODEL_MAX_DIM, &shape->ff_dim) &&
         read_size(reader, "context_length", INT32_MAX, &shape->context) && read_heads(reader) &&
@@ -515,7 +524,7 @@ static bool check_all_used(const struct reader *reader) {
     return true;
 }
 
-static bool read_tensors(const struct reader *reader) {
+static bool read_tensors(struct reader *reader) {
     struct model *model = reader->model;
     const struct model_shape *shape = &model->shape;
     if (!read_vocab(reader) ||
@@ -549,26 +558,60 @@ static void read_name(const struct reader *reader) {
     snprintf(model->weights, sizeof model->weights, "file");
 }
 
-bool model_from_gguf(struct model **out, struct gguf *file, const char *name, struct why *why) {
-    *out = NULL;
+// In this order; what is behind the architecture and behind the keys needs them.
+static const struct {
+    bool (*check)(struct reader *reader);
+    bool is_needed;
+} checks[] = {
+    {find_architecture, true}, {check_split, false}, {check_experts, false},
+    {check_arithmetic, false}, {read_keys, true},    {read_tensors, false},
+};
+
+// All reasons against opening it, up to `capacity`; returns how many.
+static int read_all(struct reader *reader, struct why *list, int capacity) {
+    int count = 0;
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0] && count < capacity; i++) {
+        reader->why = list ? &list[count] : NULL;
+        if (checks[i].check(reader))
+            continue;
+        count++;
+        if (checks[i].is_needed)
+            break;
+    }
+    return count;
+}
+
+static bool begin(struct reader *out, const struct gguf *file, const char *name) {
     const char *slash = strrchr(name, '/');
-    struct reader reader = {.file = file, .name = slash && slash[1] ? slash + 1 : name, .why = why};
-    reader.model = calloc(1, sizeof *reader.model);
-    reader.used = calloc((size_t)gguf_tensor_count(file) + 1, sizeof *reader.used);
-    bool ok = reader.model && reader.used;
-    if (!ok)
-        fail(&reader, "not enough memory");
-    ok = ok && read_keys(&reader) && read_tensors(&reader);
-    if (ok)
-        read_name(&reader);
+    *out = (struct reader){.file = file, .name = slash && slash[1] ? slash + 1 : name};
+    out->model = calloc(1, sizeof *out->model);
+    out->used = calloc((size_t)gguf_tensor_count(file) + 1, sizeof *out->used);
+    return out->model && out->used;
+}
+
+bool model_from_gguf(struct model **out, struct gguf *file, const char *name, struct why *why) {
+    struct reader reader;
+    bool ok = begin(&reader, file, name) || fail_memory(&reader, why);
+    *out = NULL;
+    ok = ok && read_all(&reader, why, 1) == 0;
     free(reader.used);
     if (!ok) {
         model_close(reader.model);
         return false;
     }
+    read_name(&reader);
     reader.model->file = file;
     *out = reader.model;
     return true;
+}
+
+int model_obstacles(struct why *list, int capacity, const struct gguf *file, const char *name) {
+    struct reader reader;
+    int count = begin(&reader, file, name) ? read_all(&reader, list, capacity)
+                                           : fail_memory(&reader, list) + 1;
+    free(reader.used);
+    model_close(reader.model);
+    return count;
 }
 
 bool model_open(struct model **out, const char *path, struct why *why) {

@@ -78,16 +78,17 @@ static bool is_text(struct gguf_string text, const char *wanted) {
 static bool find_pretokenizer(struct tokenizer *tokenizer, const struct gguf *file,
                               struct why *why) {
     struct gguf_string pre;
+    char rule[NAME_BYTES];
     if (!gguf_string(file, "tokenizer.ggml.pre", &pre))
         return why_set(why,
                        "%s: doesn't say how its tokenizer splits text (tokenizer.ggml.pre); "
                        "convert the model again",
                        gguf_name(file));
     tokenizer->pre = pretokenizer_find(pre.data, pre.bytes);
-    utf8_printable(tokenizer->rule, sizeof tokenizer->rule, pre.data, pre.bytes);
+    utf8_printable(rule, sizeof rule, pre.data, pre.bytes);
     return tokenizer->pre ||
            why_set(why, "%s: its tokenizer splits text as \"%s\", which is not known here",
-                   gguf_name(file), tokenizer->rule);
+                   gguf_name(file), rule);
 }
 
 static bool check_model(struct tokenizer *tokenizer, const struct gguf *file, struct why *why) {
@@ -362,7 +363,6 @@ static bool read_chat(struct tokenizer *tokenizer, const struct gguf *file, stru
     if (!gguf_string(file, "tokenizer.chat_template", &text))
         return true;
     size_t bytes;
-    tokenizer->has_template = true;
     const char *system = chat_own_system(text.data, text.bytes, &bytes);
     tokenizer->chat = chat_recognise(text.data, text.bytes);
     tokenizer->system = strndup(system, tokenizer->chat ? bytes : 0);
@@ -421,15 +421,6 @@ static bool is_id(const struct tokenizer *tokenizer, int32_t id) {
 
 int tokenizer_vocab(const struct tokenizer *tokenizer) {
     return tokenizer->vocab;
-}
-
-void tokenizer_describe(const struct tokenizer *tokenizer, char *out, size_t bytes) {
-    const char *chat = tokenizer->chat           ? chat_name(tokenizer->chat)
-                       : tokenizer->has_template ? "not known here"
-                                                 : "none";
-    snprintf(out, bytes, "%s%s, %d tokens; chat format %s",
-             tokenizer->pre ? "byte-level BPE, " : "SentencePiece", tokenizer->rule,
-             tokenizer->vocab, chat);
 }
 
 int32_t tokenizer_eos(const struct tokenizer *tokenizer) {

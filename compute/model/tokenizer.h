@@ -37,8 +37,6 @@ void tokenizer_close(struct tokenizer *tokenizer); // NULL is fine
 
 int tokenizer_vocab(const struct tokenizer *tokenizer);
 
-// "byte-level BPE, smollm, 49152 tokens; chat format chatml".
-void tokenizer_describe(const struct tokenizer *tokenizer, char *out, size_t bytes);
 int32_t tokenizer_eos(const struct tokenizer *tokenizer); // -1 = none
 bool tokenizer_adds_bos(const struct tokenizer *tokenizer);
 

@@ -57,12 +57,10 @@ struct tokenizer {
     size_t longest_added; // bytes; 0 = there is none
 
     const struct chat_format *chat;
-    bool has_template; // known here or not
-    char *system;      // of its template, owned
+    char *system; // of its template, owned
 
     // Byte-level BPE, whose pieces are kept as the bytes they stand for.
     const struct pretokenizer *pre; // NULL = SentencePiece
-    char rule[NAME_BYTES];          // the file's name for it, "" = SentencePiece
     struct merge *merges;           // [merge_mask + 1]
     uint32_t merge_mask;
 };

@@ -11,7 +11,7 @@ FOLDER = os.path.join(ROOT, "assets", "languages")
 SOURCES = ("app", "render", os.path.join("compute", "base"), os.path.join("compute", "run"))
 KEY = re.compile(r'"([a-z]+(?:\.[a-z0-9_]+)+)"')
 FILES = (".h", ".c", ".cpp", ".json", ".gguf", ".txt", ".png", ".so", ".mp4")
-OF_GGUF = ("general.", "tokenizer.")  # keys in model files
+OF_GGUF = ("attention.", "general.", "tokenizer.")  # keys in model files
 RETIRED = ("split.question",)  # words of older lesson files, still passed over
 SIGN = re.compile(r"\{\{|\}\}|\[\[|\]\]")
 

@@ -163,12 +163,39 @@ class Models(program.Case):
 
 
 class Inspect(program.Case):
-    def test_the_bundled_model_is_listed_and_runnable(self):
+    def test_the_bundled_model_has_a_page_and_its_bound_on_this_machine(self):
         text = self.succeed("inspect", MODEL).decode()
+        for line in (r"architecture +llama", r"parameters +2\.8 million", r"layers +8",
+                     r"heads +6 of 32, 2 for K and V", r"widths +192, feed-forward 384",
+                     r"vocabulary +1,024 tokens", r"context +1,280 tokens",
+                     r"types +F16 more than 99 %, F32 less than 1 % of the bytes",
+                     r"tokenizer +SentencePiece", r"chat format +none",
+                     r"memory +\S+ MiB with a KV cache of \S+ MiB for 1,280 tokens",
+                     r"KV cache +\d+ KiB a token", r"at best here +\S+ .s a token, reading \S+ GB/s; .*"):
+            self.assertRegex(text, r"(?m)^  %s$" % line)
+        self.assertTrue(text.endswith("\ntokendrip can run it.\n"))
+        self.assertNotIn("at best here", self.succeed("inspect", "--no-rates", MODEL).decode())
+
+    def test_keys_and_tensors_are_listed_when_asked_for(self):
+        self.assertNotIn("token_embd.weight", self.succeed("inspect", "--no-rates", MODEL).decode())
+        text = self.succeed("inspect", "--no-rates", "--all", MODEL).decode()
         self.assertIn('general.architecture string "llama"', text)
         self.assertRegex(text, r"\n  token_embd\.weight +F16 +\d+ KiB +\d+ x \d+\n")
-        self.assertRegex(text, r"\ntokendrip can run it: \d+\.\d million parameters, F16, "
-                               r"\d+ layers")
+
+    def test_the_page_is_also_json(self):
+        page = json.loads(self.succeed("inspect", "--json", "-", MODEL))
+        self.assertEqual(list(page), [
+            "name", "architecture", "bytes", "parameters", "layers", "width", "heads", "kv_heads",
+            "head_width", "feed_forward", "vocabulary", "context", "window", "window_layers",
+            "experts", "types", "tokenizer", "pre_tokenizer", "chat_format", "opens", "obstacles",
+            "memory_bytes", "cache_token_bytes", "bound"])
+        self.assertEqual((page["parameters"], page["opens"], page["obstacles"], page["window"]),
+                         (2755776, True, [], None))
+        self.assertGreater(page["bound"]["step_ms"], 0)
+        self.succeed("inspect", "--no-rates", "--json", "page.json", MODEL)
+        with open(self.path("page.json"), encoding="utf-8") as file:
+            self.assertIsNone(json.load(file)["bound"])
+        self.refuse(1, "exists", "inspect", "--json", "page.json", MODEL)
 
     def test_of_many_tensors_400_are_listed_and_all_are_counted(self):
         count, floats = 800, 8  # 32 bytes a tensor, which is also the alignment
@@ -179,7 +206,7 @@ class Inspect(program.Case):
                 file.write(struct.pack("<Q", len(name)) + name)
                 file.write(struct.pack("<IQIQ", 1, floats, 0, 4 * floats * i))
             file.write(bytes(-file.tell() % 32 + 4 * floats * count))
-        text = self.succeed("inspect", "many.gguf").decode()
+        text = self.succeed("inspect", "--all", "many.gguf").decode()
         self.assertEqual(re.findall(r"^\d+ tensors.*|^  and .* more", text, re.M),
                          ["800 tensors, 25 KiB", "  and 400 more"])
         self.assertEqual(re.findall(r"^  t(\d+) ", text, re.M)[-1], "399")
@@ -199,7 +226,10 @@ class Inspect(program.Case):
             program.SOURCE_DIR, "..", "shared", "testdata")), "gguf", "gguf-v3-q4-0.gguf")
         if not os.path.exists(path):
             self.skipTest("no test data at " + path)
-        self.assertIn("\ntokendrip cannot run it: ", self.succeed("inspect", path).decode())
+        text = self.succeed("inspect", path).decode()
+        self.assertRegex(text, r"\n  types +Q4_0 100 % of the bytes\n")
+        self.assertRegex(text, r"\ntokendrip cannot run it:\n  .* does not say which architecture"
+                               r".*\n  .* has no tokenizer .*\n\Z")
 
 
 class Describe(program.Case):

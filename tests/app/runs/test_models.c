@@ -290,14 +290,27 @@ static void a_look_says_architecture_type_and_why_a_file_does_not_open(void **st
     (void)state;
     modelfile_look(&about, TOKENDRIP_SOURCE_DIR "/assets/model/tokendrip.gguf");
     assert_string_equal(about.architecture, "llama");
-    assert_string_equal(about.type, "F16");
-    assert_string_equal(about.why.text, "");
+    assert_string_equal(about.types[0].name, "F16");
+    assert_int_equal(about.type_count, 2);
+    assert_int_equal(about.types[0].bytes + about.types[1].bytes, about.weight_bytes);
+    assert_int_equal(about.parameters, 2755776);
+    assert_int_equal(about.layers, 8);
+    assert_int_equal(about.heads, 6);
+    assert_int_equal(about.kv_heads, 2);
+    assert_int_equal(about.head_width, 32);
+    assert_int_equal(about.vocabulary, 1024);
+    assert_int_equal(about.context, 1280);
+    assert_string_equal(about.tokenizer, "SentencePiece");
+    assert_string_equal(about.pre, "");
+    assert_string_equal(about.chat, "");
+    assert_int_equal(about.obstacle_count, 0);
+    assert_string_equal(about.obstacles[0].text, "");
     put("broken.gguf", "GGUF");
     snprintf(path, sizeof path, "%s/broken.gguf", home);
     modelfile_look(&about, path);
     assert_string_equal(about.architecture, "");
-    assert_string_equal(about.type, "");
-    assert_non_null(strstr(about.why.text, "broken.gguf: cut short"));
+    assert_string_equal(about.name, "");
+    assert_non_null(strstr(about.obstacles[0].text, "broken.gguf: cut short"));
 }
 
 #define IN_HOME(test) cmocka_unit_test_setup_teardown(test, make_home, remove_home)

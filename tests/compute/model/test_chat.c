@@ -237,10 +237,7 @@ static void a_chatml_template_may_have_a_system_text_of_its_own(void **state) {
         tokenizer_close(t);
     }
     struct tokenizer *t = open_bytes("another", false, false);
-    char line[128];
     assert_null(tokenizer_chat(t));
-    tokenizer_describe(t, line, sizeof line);
-    assert_string_equal(line, "SentencePiece, 274 tokens; chat format not known here");
     tokenizer_close(t);
 }
 
