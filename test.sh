@@ -54,13 +54,16 @@ say "fuzz targets: build, and five seconds each"
 setup_build fuzz build-fuzz
 for target in build-fuzz/fuzz/fuzz_*; do
     log=$(mktemp)
-    if ! "$target" -max_total_time=5 -rss_limit_mb=2048 >"$log" 2>&1; then
+    new=$(mktemp -d) # what it finds goes here, not into the corpus that is kept
+    kept=tests/fuzz/corpus/${target##*/fuzz_}
+    [ -d "$kept" ] || kept=
+    if ! "$target" -max_total_time=5 -rss_limit_mb=2048 "$new" ${kept:+"$kept"} >"$log" 2>&1; then
         tail -n 40 "$log"
         echo "FAILED: $target"
         exit 1
     fi
     echo "$(basename "$target"): $(grep -o 'stat::number_of_executed_units: *[0-9]*\|Done [0-9]* runs' "$log" | tail -n 1)"
-    rm -f "$log"
+    rm -rf "$log" "$new"
 done
 
 failed=0

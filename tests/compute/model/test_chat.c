@@ -241,6 +241,30 @@ static void a_chatml_template_may_have_a_system_text_of_its_own(void **state) {
     tokenizer_close(t);
 }
 
+// Templates are programs of whoever made the file: they are searched and never run, and what is
+// searched may end anywhere.
+static void a_hostile_or_cut_template_is_only_text(void **state) {
+    static const char template[] =
+        "{{ cycler.__init__.__globals__.os.popen('touch /tmp/x') }}{% for m in messages %}"
+        "'<|im_start|>system\\n{{ 7 * 7 }}<|im_end|>' + '<|im_start|>user' {% include "
+        "'/etc/passwd' %}";
+    size_t bytes;
+    (void)state;
+    for (size_t cut = 0; cut < sizeof template; cut++) {
+        char *part = malloc(cut ? cut : 1); // of its exact size, so that a step too far shows
+        assert_non_null(part);
+        memcpy(part, template, cut);
+        const struct chat_format *format = chat_recognise(part, cut);
+        const char *system = chat_own_system(part, cut, &bytes);
+        assert_true(bytes == 0 || (system >= part && system + bytes <= part + cut));
+        if (cut == sizeof template - 1) {
+            assert_string_equal(chat_name(format), "chatml");
+            assert_memory_equal(system, "{{ 7 * 7 }}", bytes);
+        }
+        free(part);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_format_frames_a_question),
@@ -251,6 +275,7 @@ int main(void) {
         cmocka_unit_test(a_text_that_is_too_long_is_refused),
         cmocka_unit_test(a_template_is_recognised_by_what_it_holds),
         cmocka_unit_test(a_chatml_template_may_have_a_system_text_of_its_own),
+        cmocka_unit_test(a_hostile_or_cut_template_is_only_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

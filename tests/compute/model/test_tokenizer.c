@@ -275,6 +275,40 @@ static void user_defined_pieces_are_cut_out_before_merging(void **state) {
     tokenizer_close(tokenizer);
 }
 
+// As in Gemma's: no leading space, and runs of spaces and line ends, tags and emoji as
+// user-defined pieces. tests/peers compares the real one.
+static void a_vocabulary_like_gemma_s_keeps_runs_of_spaces_and_lines_whole(void **state) {
+    (void)state;
+    static struct vocab vocab;
+    init_vocab(&vocab);
+    add_piece(&vocab, "\n", 0, USER);               // 259
+    add_piece(&vocab, "\n\n", 0, USER);             // 260
+    add_piece(&vocab, "\n\n\n", 0, USER);           // 261
+    add_piece(&vocab, MARK MARK, 0, USER);          // 262
+    add_piece(&vocab, MARK MARK MARK, 0, USER);     // 263
+    add_piece(&vocab, "<h1>", 0, USER);             // 264
+    add_piece(&vocab, MARK, -1, NORMAL);            // 265
+    add_piece(&vocab, "a", -2, NORMAL);             // 266
+    add_piece(&vocab, MARK "a", -3, NORMAL);        // 267
+    add_piece(&vocab, "<start_of_turn>", 0, USER);  // 268, as old conversions have it
+    add_piece(&vocab, "<end_of_turn>", 0, CONTROL); // 269
+    struct gguf_builder builder;
+    struct tokenizer *tokenizer;
+    gguf_builder_init(&builder);
+    put_vocab(&builder, &vocab);
+    gguf_builder_bool(&builder, "tokenizer.ggml.add_space_prefix", false);
+    assert_true(open_builder(&tokenizer, &builder));
+    gguf_builder_clear(&builder);
+    EXPECT(tokenizer, "a", 266);
+    EXPECT(tokenizer, " a", 267);
+    EXPECT(tokenizer, "a\n\na", 266, 260, 266);
+    EXPECT(tokenizer, "\n\n\n\n", 261, 259);
+    EXPECT(tokenizer, "<h1>a", 264, 266);
+    EXPECT(tokenizer, "<h1> a", 264, 267);
+    EXPECT(tokenizer, "\ta", 3 + '\t', 266);
+    tokenizer_close(tokenizer);
+}
+
 static void of_two_equal_pieces_the_later_one_counts(void **state) {
     (void)state;
     static struct vocab vocab;
@@ -983,6 +1017,7 @@ int main(void) {
         cmocka_unit_test(without_byte_tokens_a_sign_is_unknown_or_an_error),
         cmocka_unit_test(control_tokens_are_never_made_from_text),
         cmocka_unit_test(user_defined_pieces_are_cut_out_before_merging),
+        cmocka_unit_test(a_vocabulary_like_gemma_s_keeps_runs_of_spaces_and_lines_whole),
         cmocka_unit_test(of_two_equal_pieces_the_later_one_counts),
         cmocka_unit_test(the_begin_token_comes_first_when_asked_for),
         cmocka_unit_test(too_little_room_is_an_error_not_a_cut),
