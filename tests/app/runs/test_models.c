@@ -11,6 +11,7 @@
 #include "app/runs/models.h"
 #include "compute/base/why.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,6 +161,11 @@ static void what_is_no_model_is_left_out(void **state) {
     (void)state;
     put_manifest("registry.ollama.ai/library/gone/latest", "missing");
     put_manifest("registry.ollama.ai/library/out/latest", "../../../../etc/passwd");
+    put(".ollama/models/manifests/registry.ollama.ai/library/elsewhere/latest",
+        "{\"layers\":[{\"mediaType\":\"application/vnd.ollama.image.model\",\"digest\":\"../"
+        "notes\"}]}");
+    put(".ollama/models/blobs/other", "1");
+    put(".ollama/models/notes", "1");
     put(".ollama/models/manifests/registry.ollama.ai/library/broken/latest", "{\"layers\":[{");
     put(".ollama/models/manifests/registry.ollama.ai/library/list/latest", "[1]");
     put(".lmstudio/models/maker/Repo/mmproj-model-f16.gguf", "1");
@@ -188,7 +194,7 @@ static void a_split_model_is_one_entry_with_its_parts(void **state) {
     models_clear(&models);
 }
 
-static void links_and_second_versions_are_one_entry(void **state) {
+static void links_to_one_file_are_one_entry(void **state) {
     char from[2 * PATH], to[2 * PATH];
     (void)state;
     put(".cache/huggingface/hub/models--o--r/snapshots/1/m.gguf", "1");
@@ -203,6 +209,28 @@ static void links_and_second_versions_are_one_entry(void **state) {
     struct models models = find(NULL);
     assert_int_equal(models.count, 2);
     models_clear(&models);
+}
+
+static void of_two_versions_the_one_changed_last_counts(void **state) {
+    static const char *const paths[] = {
+        ".cache/huggingface/hub/models--o--r/snapshots/1/m.gguf",
+        ".cache/huggingface/hub/models--o--r/snapshots/2/m.gguf",
+    };
+    (void)state;
+    for (int newest = 0; newest < 2; newest++) {
+        for (int i = 0; i < 2; i++) {
+            char path[2 * PATH];
+            put(paths[i], i ? "12" : "1");
+            snprintf(path, sizeof path, "%s/%s", home, paths[i]);
+            struct timespec times[2] = {{1000 + (i == newest), 0}, {1000 + (i == newest), 0}};
+            assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+        }
+        struct models models = find(NULL);
+        assert_int_equal(models.count, 1);
+        assert_file(&models, 0, MODELS_HUGGING_FACE, "m", paths[newest]);
+        assert_int_equal(models.list[0].bytes, newest + 1);
+        models_clear(&models);
+    }
 }
 
 static void a_folder_s_files_are_named_by_their_paths(void **state) {
@@ -321,7 +349,8 @@ int main(void) {
         IN_HOME(variables_name_other_folders),
         IN_HOME(what_is_no_model_is_left_out),
         IN_HOME(a_split_model_is_one_entry_with_its_parts),
-        IN_HOME(links_and_second_versions_are_one_entry),
+        IN_HOME(links_to_one_file_are_one_entry),
+        IN_HOME(of_two_versions_the_one_changed_last_counts),
         IN_HOME(a_folder_s_files_are_named_by_their_paths),
         IN_HOME(a_name_means_one_file_or_says_which_are_near),
         IN_HOME(a_path_wins_over_a_name),
