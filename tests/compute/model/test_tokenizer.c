@@ -306,6 +306,8 @@ static void a_vocabulary_like_gemma_s_keeps_runs_of_spaces_and_lines_whole(void 
     EXPECT(tokenizer, "<h1>a", 264, 266);
     EXPECT(tokenizer, "<h1> a", 264, 267);
     EXPECT(tokenizer, "\ta", 3 + '\t', 266);
+    EXPECT(tokenizer, "  a", 262, 266); // made by merging: the piece has no real spaces
+    EXPECT(tokenizer, "   a", 263, 266);
     tokenizer_close(tokenizer);
 }
 
