@@ -63,12 +63,12 @@ def check_vectors():
 
 def main():
     missing = [f"{what} (package {name})" for name, what in PACKAGES.items() if not importlib.util.find_spec(name)]
+    WORK.mkdir(parents=True, exist_ok=True)
+    real = packaged_models(missing)
     if any("everything" in what for what in missing):
         print("not compared: " + "; ".join(missing))
         return 77
-    WORK.mkdir(parents=True, exist_ok=True)
     bundled = SOURCE / "assets" / "model" / "tokendrip.gguf"
-    real = packaged_models(missing)
     words = found("vocab", [f"ggml-vocab-{name}.gguf" for name in ("llama-spm", "gpt-2", "phi-3")], missing)
     small = found("stories260K", ["stories260K.f32.gguf"], missing)
     small += found("gguf", ["llama-2-tiny-random.gguf"], missing)
