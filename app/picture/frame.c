@@ -8,9 +8,16 @@
 
 #include <string.h>
 
-// Reduced motion shows the last event.
-static int64_t moment_ns(const struct run *run, int64_t t_ns, bool is_calm) {
-    if (!is_calm)
+// The moment goes on by itself; a step, a still and a paused picture show theirs exactly.
+static bool is_moving(const struct stage_state *stage, int64_t t_ns) {
+    return !stage->playhead.is_paused && stage->landed_ns < t_ns;
+}
+
+// Passes too quick for the eye are held; reduced motion shows the last event.
+static int64_t moment_ns(const struct run *run, int64_t t_ns, const struct stage_state *stage) {
+    if (is_moving(stage, t_ns))
+        t_ns = scene_hold_ns(run, t_ns, SCENE_HOLD_PICTURE, stage->playhead.rate);
+    if (!stage->is_calm)
         return t_ns;
     int event = run_event_at(run, t_ns);
     return event < 0 ? -1 : run_event_ns(run, event);
@@ -36,6 +43,7 @@ static void fill_view(struct frame *frame, const struct at_hand *at,
     }
     struct scene_options options = scene_options_for(run, stage->playhead.rate);
     options.landed_ns = stage->is_calm ? at->t_ns : stage->landed_ns;
+    options.is_moving = is_moving(stage, at->t_ns);
     options.is_live = at->is_live;
     options.is_measuring = at->is_measuring;
     options.guess_ns = stage->guess.stage == GUESS_SET ? guess_ttft_ns(&stage->guess, run) : -1;
@@ -90,7 +98,7 @@ void frame_compose(struct frame *frame, const struct at_hand *at, const struct s
                    const struct frame_target *target) {
     struct at_hand shown = *at;
     if (at->run)
-        shown.t_ns = moment_ns(at->run, at->t_ns, stage->is_calm);
+        shown.t_ns = moment_ns(at->run, at->t_ns, stage);
     frame->is_lab = stage->mode == MODE_LAB && at->run;
     frame->has_panel = at->run && has_panel(stage, at->lesson);
     fill_view(frame, &shown, stage);

@@ -9,16 +9,17 @@
 
 #include <string.h>
 
-// How calm the picture must be: rows stop lighting in turn if a whole pass takes less than a
-// third of a second of screen time. The pass before decides, since every prefix has all of
-// it; the first pass happens only once and may be quick.
-static int calm_ppm(const struct run_moment *now, struct playhead_rate rate) {
-    static const int64_t quick_ns = 333000000, slow_ns = 500000000;
-    if (now->running < 1)
+// How calm the picture must be: rows stop lighting in turn if a whole pass takes less than two
+// thirds of a second of screen time, since two neighbouring rows make two flashes of a pass. The
+// pass before decides, since every prefix has all of it; the first pass happens only once and
+// may be quick.
+static int calm_ppm(const struct run_moment *now, const struct scene_options *options) {
+    static const int64_t quick_ns = 667000000, slow_ns = 1000000000;
+    int last = now->passes_done - 1;
+    if (last < 0 || (now->running < 0 && !options->is_moving))
         return 0;
-    int64_t start_ns = now->run->passes[now->running - 1].start_ns;
-    int64_t screen_ns =
-        playhead_screen_ns(rate, run_pass_end_ns(now->run, now->running - 1) - start_ns);
+    int64_t pass_ns = run_pass_end_ns(now->run, last) - now->run->passes[last].start_ns;
+    int64_t screen_ns = playhead_screen_ns(options->rate, pass_ns);
     return VIEW_PPM - ppm_of(screen_ns - quick_ns, slow_ns - quick_ns);
 }
 
@@ -29,6 +30,7 @@ static void put_pass(struct view *view, const struct run_moment *now,
     view->headers = run->info.prompt_tokens;
     if (now->cache_entries > view->headers)
         view->headers = now->cache_entries;
+    view->pass.calm_ppm = calm_ppm(now, options);
     if (now->running < 0)
         return;
     const struct run_pass *pass = &run->passes[now->running];
@@ -39,13 +41,13 @@ static void put_pass(struct view *view, const struct run_moment *now,
         .first_column = pass->first_column,
         .column_count = pass->column_count,
         .stage = now->marks % run_stages(run),
+        .calm_ppm = view->pass.calm_ppm,
     };
     if (now->marks < run->mark_count) {
         int64_t start_ns = run_stage_start_ns(run, now->marks);
         view->pass.progress_ppm =
             ppm_of(now->t_ns - start_ns, run->mark_end_ns[now->marks] - start_ns);
     }
-    view->pass.calm_ppm = calm_ppm(now, options->rate);
     if (pass->first_column + pass->column_count > view->headers)
         view->headers = pass->first_column + pass->column_count;
 }
@@ -101,6 +103,19 @@ static void put_trail(struct view *view, const struct run_moment *now,
         .is_prefill = last->phase == RUN_PREFILL,
         .light_ppm = max_int(fading_ppm, steady_ppm),
     };
+}
+
+// Figures that run on with the moment could not be read. They are renewed at every event and
+// two to three times a second between two, or as rarely as their hold asks for.
+static struct run_moment read_moment(const struct run_moment *now,
+                                     const struct scene_options *options) {
+    static const int64_t renew_screen_ns = 400000000;
+    int64_t t_ns = scene_hold_ns(now->run, now->t_ns, SCENE_HOLD_FIGURES, options->rate);
+    int64_t renew_ns = playhead_run_ns(options->rate, renew_screen_ns);
+    int64_t event_ns = run_event_ns(now->run, now->passes_done);
+    if (t_ns > event_ns && renew_ns > 0)
+        t_ns = event_ns + (t_ns - event_ns) / renew_ns * renew_ns;
+    return run_moment_at(now->run, max_i64(t_ns, 1));
 }
 
 static void put_clock(struct view *view, const struct run_moment *now,
@@ -170,5 +185,7 @@ void scene_at(struct view *view, const struct run *run, int64_t t_ns,
     put_clock(view, &now, options);
     view->stage = stage_of(view, &now);
     scene_put_tokens(view, &now);
+    if (options->is_moving && !now.at_end && t_ns > 0)
+        now = read_moment(&now, options);
     scene_put_words(view, &now, options);
 }

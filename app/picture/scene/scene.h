@@ -19,6 +19,7 @@ struct scene_options {
     int64_t guess_ns;          // the guessed time of the first token, <= 0 = no guess
     int guess_decode_ppm;      // and the guess of decode's share
     struct playhead_rate rate; // for the stamp
+    bool is_moving;            // the moment goes on by itself: figures are held, see below
     bool is_live;              // the stamp then says "live"
     bool is_measuring;         // the stamp then says "measuring"
 };
@@ -29,6 +30,20 @@ struct scene_options scene_options_for(const struct run *run, struct playhead_ra
 // Fills `view`. Any `t_ns` will do; a negative one shows the prompt alone.
 void scene_at(struct view *view, const struct run *run, int64_t t_ns,
               const struct scene_options *options);
+
+// Nothing flashes more than three times a second (WCAG 2.3.1). Passes that take less than
+// quick_screen_ns don't move: the picture stays at the end of one of them until dwell_screen_ns
+// are over and another has ended.
+struct scene_hold {
+    int64_t quick_screen_ns, dwell_screen_ns;
+};
+#define SCENE_HOLD_PICTURE ((struct scene_hold){90000000, 200000000})
+#define SCENE_HOLD_FIGURES ((struct scene_hold){333333333, 333333333})
+
+// The moment whose picture is shown at t_ns: t_ns itself, or the end of an earlier pass. It
+// never goes back while t_ns goes on, and a prefix that reaches t_ns gives the same.
+int64_t scene_hold_ns(const struct run *run, int64_t t_ns, struct scene_hold hold,
+                      struct playhead_rate rate);
 
 // The span as a part of a clock whose full width stands for scale_ns.
 struct view_span scene_span(const struct run_span *span, int64_t scale_ns);

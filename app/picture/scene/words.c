@@ -72,7 +72,7 @@ static void put_caption(struct view *view, const struct run_moment *now,
     const struct run *run = now->run;
     bool is_settled = options->landed_ns >= now->t_ns;
     int pass = now->running >= 0 ? now->running : now->passes_done - 1;
-    if (view->stage == VIEW_PROMPT) {
+    if (view->stage == VIEW_PROMPT || pass < 0) {
         view->caption_tone = TONE_QUIET;
         const struct run_chat *chat = &run->info.chat;
         WORDS_SAY(view->caption, chat->name[0] ? "caption.prompt_chat" : "caption.prompt", "count",
@@ -236,8 +236,8 @@ static void put_cache(struct view *view, const struct run_moment *now) {
     int64_t bytes = run_cache_bytes(now->run, now->cache_entries);
     int layers = 0;
     if (now->running >= 0 && !info->recomputes) {
-        layers = clamp_int(view->pass.stage - 1, 0, info->layers);
-        int after = now->cache_entries + view->pass.column_count;
+        layers = clamp_int(now->marks % run_stages(now->run) - 1, 0, info->layers);
+        int after = now->cache_entries + now->run->passes[now->running].column_count;
         bytes += (run_cache_bytes(now->run, after) - bytes) / info->layers * layers;
     }
     if (now->running >= 0 && now->cache_entries == 0 && !info->recomputes)

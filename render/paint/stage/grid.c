@@ -419,6 +419,7 @@ static void paint_output(const struct grid *g) {
     struct rect cell = paint_output_cell(g->layout, newest);
     int radius = clamp_int(cell.h / 5, 1, g->layout->unit_px * 4 / 10 + 1);
     rgba accent = paint_color(g->paint, pass->is_prefill ? COLOR_PREFILL : COLOR_DECODE);
+    accent = theme_fade(accent, VIEW_PPM - clamp_ppm(pass->calm_ppm));
     cmdlist_round(g->out, cell, radius, paint_color(g->paint, COLOR_PANEL));
     if (is_in_output(g)) {
         struct paint_edge edge = paint_edge_at(cell.h, pass->progress_ppm);
@@ -436,8 +437,10 @@ static void paint_output(const struct grid *g) {
     }
     if (pass->is_charged)
         paint_charged_name(g, cell);
-    cmdlist_ring(g->out, cell, radius, pass->is_charged ? g->layout->stroke_px : g->layout->hair_px,
-                 is_in_output(g) ? accent : paint_color(g->paint, COLOR_LINE));
+    int stroke = pass->is_charged ? g->layout->stroke_px : g->layout->hair_px;
+    cmdlist_ring(g->out, cell, radius, stroke, paint_color(g->paint, COLOR_LINE));
+    if (is_in_output(g))
+        cmdlist_ring(g->out, cell, radius, stroke, accent);
 }
 
 void paint_grid(struct cmdlist *out, const struct paint *paint) {

@@ -389,7 +389,8 @@ static void paint_band(const struct headers *h) {
     paint_chip(h, chip);
 }
 
-// A strip that grows with the fed-back tokens, and the newest one by name.
+// A strip that grows with the fed-back tokens, and the newest one by name, unless names would
+// follow one another too quickly for the eye.
 static void paint_newest(const struct headers *h) {
     const struct layout *layout = h->layout;
     int prompt = layout->input.prompt_tokens, known = header_count(h);
@@ -403,6 +404,8 @@ static void paint_newest(const struct headers *h) {
         return;
     strip.w = layout_column_x(layout, known) - left;
     cmdlist_fill(h->out, strip, paint_color(h->paint, COLOR_DECODE));
+    if (h->view->pass.calm_ppm > VIEW_PPM / 2)
+        return;
     int newest = known - 1;
     int width = clamp_int(need_px(h, newest, h->px), layout->header_line_px, right - left);
     int middle = (layout_column_x(layout, newest) + layout_column_x(layout, known)) / 2;

@@ -68,8 +68,10 @@ static void for_random_moments(void (*check)(const struct run *, int64_t, struct
         struct run *run = random_run(seed, &small);
         uint64_t random = seed * 77;
         struct scene_options options = scene_options_for(run, any_rate(&random));
-        for (int i = 0; i < MOMENTS; i++)
+        for (int i = 0; i < MOMENTS; i++) {
+            options.is_moving = i % 2;
             check(run, any_moment(run, &random), options);
+        }
         run_destroy(run);
     }
 }
@@ -121,6 +123,31 @@ static void check_prefix(const struct run *run, int64_t t_ns, struct scene_optio
 static void live_equals_replay(void **state) {
     (void)state;
     for_random_moments(check_prefix);
+}
+
+// Of a run that is watched as it plays: the moments shown never go back, and where they change
+// between passes too quick for the eye, they do so no sooner than after the dwell.
+static void what_is_too_quick_for_the_eye_is_held(void **state) {
+    (void)state;
+    const struct scene_hold hold = SCENE_HOLD_PICTURE;
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        struct run *run = random_run(seed, &small);
+        uint64_t random = seed;
+        struct playhead_rate rate = any_rate(&random);
+        int64_t end_ns = run_end_ns(run), before_ns = 0, held_from_ns = -1;
+        for (int i = 0; i <= 2000; i++) {
+            int64_t t_ns = end_ns / 2000 * i;
+            int64_t shown_ns = scene_hold_ns(run, t_ns, hold, rate);
+            assert_true(shown_ns >= before_ns && shown_ns <= t_ns);
+            bool is_next = held_from_ns >= 0 && shown_ns < t_ns && shown_ns != held_from_ns;
+            if (is_next)
+                assert_true(shown_ns - held_from_ns >= playhead_run_ns(rate, hold.dwell_screen_ns));
+            held_from_ns = shown_ns < t_ns ? shown_ns : -1;
+            before_ns = shown_ns;
+        }
+        assert_int_equal(scene_hold_ns(run, end_ns, hold, rate), end_ns);
+        run_destroy(run);
+    }
 }
 
 static void check_conservation(const struct run *run, int64_t t_ns, struct scene_options options) {
@@ -600,11 +627,11 @@ static void rows_stop_lighting_when_a_pass_is_too_quick_for_the_eye(void **state
                 continue;
             }
             int64_t before_ns = run_pass_end_ns(run, p - 1) - run->passes[p - 1].start_ns;
-            if (before_ns < 333000000)
+            if (before_ns < 667000000)
                 assert_int_equal(view_a.pass.calm_ppm, VIEW_PPM);
             options.rate.den = 1000000;
             scene_at(&view_a, run, start_ns + (end_ns - start_ns) / 2, &options);
-            if (before_ns > 500)
+            if (before_ns > 1000)
                 assert_int_equal(view_a.pass.calm_ppm, 0);
         }
         run_destroy(run);
@@ -803,6 +830,7 @@ int main(void) {
         cmocka_unit_test(a_disturbed_run_says_so_and_shows_its_ranges),
         cmocka_unit_test(a_prompt_that_waits_claims_no_measurement),
         cmocka_unit_test(rows_stop_lighting_when_a_pass_is_too_quick_for_the_eye),
+        cmocka_unit_test(what_is_too_quick_for_the_eye_is_held),
         cmocka_unit_test(the_schedules_show_their_exact_figures),
         cmocka_unit_test(the_stamp_of_a_loaded_run_names_its_device_and_the_file),
     };
