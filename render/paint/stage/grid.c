@@ -313,6 +313,29 @@ static void paint_charged_name(const struct grid *g, struct rect cell) {
     paint_put(g->out, g->paint, label, word("stage.charged"));
 }
 
+// In grey the two accents are alike, so saved cells of the answer are striped, as decode is on
+// the clock. The stripes have the ground's colour: between cells they can't be seen. Those of
+// the pass under way come in its output stage.
+static void stripe_columns(const struct grid *g, struct cells cells, int light_ppm) {
+    enum { STRIPE_PPM = 450000 };
+    cells = answer_part(g, cells);
+    cells.layer = 0;
+    if (cells.from >= cells.to || light_ppm <= 0)
+        return;
+    struct rect span = span_of(g, cells);
+    span.h = layout_layer_y(g->layout, g->layout->input.layers) - span.y;
+    int stroke = clamp_int(g->layout->unit_px * 8 / 10, 2, CMD_MAX_STROKE_PX);
+    int alpha_ppm = paint_between(0, STRIPE_PPM, light_ppm);
+    cmdlist_stripes(g->out, span, stroke, false,
+                    theme_fade(paint_color(g->paint, COLOR_GROUND), alpha_ppm));
+}
+
+static void stripe_answer(const struct grid *g, int saved) {
+    stripe_columns(g, (struct cells){0, 0, saved}, VIEW_PPM);
+    if (is_in_output(g) && !g->view->pass.is_charged)
+        stripe_columns(g, pass_cells(g), g->view->pass.progress_ppm);
+}
+
 // --- beside the cells ---
 
 struct row_label {
@@ -459,6 +482,7 @@ void paint_grid(struct cmdlist *out, const struct paint *paint) {
         paint_done(g);
     paint_reading(g);
     paint_current(g);
+    stripe_answer(g, saved);
     paint_charged(g);
     if (!g->is_rich) {
         shade_rows(g);
