@@ -115,7 +115,7 @@ static void print_roofline(FILE *out, const struct measure_result *result) {
 }
 
 // The signs of disturbance.h by their bits.
-static const char *const sign_names[] = {"spread", "steal", "switches"};
+static const char *const sign_names[] = {"spread", "steal", "switches", "waits"};
 enum { SIGNS = sizeof sign_names / sizeof sign_names[0] };
 
 static void print_disturbance(FILE *out, const struct measure_result *result) {

@@ -5,6 +5,7 @@
 #include "app/runs/source.h"
 #include "compute/base/num.h"
 #include "compute/base/progress.h"
+#include "compute/base/stopwatch.h"
 #include "compute/base/why.h"
 
 #include <stdlib.h>
@@ -64,7 +65,7 @@ static bool measure_turn(int64_t *step_ns, struct source *source, struct why *wh
     if (!engine_sweep_points(source->engine, &sweep) || sweep.step_count < 1)
         return why_set(why, "no step could be measured. Take a shorter prompt.");
     *step_ns = sweep.step[0].median_ns;
-    return *step_ns > 0 || why_set(why, "a step took no time at all: the clock is too coarse.");
+    return *step_ns > stopwatch_step_ns() || why_set(why, "a step is too short for this clock.");
 }
 
 // Every second turn goes through the kinds backwards, so that none is always the first. Turn

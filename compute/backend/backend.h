@@ -13,7 +13,7 @@
 #include "compute/analysis/rates.h"
 #include "compute/model/model.h"
 
-enum { BACKEND_ABI = 3, BACKEND_PREFILL_CHUNK = 2048 };
+enum { BACKEND_ABI = 4, BACKEND_PREFILL_CHUNK = 2048 };
 
 // Which stages of a pass are marked. A run needs all marks; the other kinds serve to
 // measure what marks cost: the same passes with 0, 2 and layers + 1 of them.
@@ -98,6 +98,10 @@ struct backend {
     // the state was opened, although they had work: not when they gave it away while they
     // waited for one another. NULL: this backend cannot tell.
     int64_t (*switches)(struct backend_state *state);
+
+    // For how long of all passes a thread that should compute had no processor: the others
+    // waited for it, or went on without it. NULL: this backend cannot tell.
+    int64_t (*lost_ns)(struct backend_state *state);
 };
 
 extern const struct backend backend_cpu; // compute/cpu/

@@ -286,6 +286,10 @@ static int64_t switches(struct backend_state *s) {
     return threads_switches(s->threads);
 }
 
+static int64_t lost_ns(struct backend_state *s) {
+    return threads_lost_ns(s->threads);
+}
+
 const struct backend backend_cpu = {
     .abi = BACKEND_ABI,
     .name = "cpu",
@@ -297,4 +301,5 @@ const struct backend backend_cpu = {
     .fill_info = fill_info,
     .measure_rates = measure_rates,
     .switches = switches,
+    .lost_ns = lost_ns,
 };

@@ -22,8 +22,8 @@ struct block {
 
 struct span state_share(const struct backend_state *s, int member, int count, int unit) {
     int64_t units = (count + unit - 1) / unit;
-    int64_t from = units * member / s->members * unit;
-    int64_t to = units * (member + 1) / s->members * unit;
+    int64_t from = units * member / threads_working(s->threads) * unit;
+    int64_t to = units * (member + 1) / threads_working(s->threads) * unit;
     return (struct span){(int)from, to < count ? (int)to : count};
 }
 
@@ -230,7 +230,7 @@ static void mix(struct backend_state *s, int member, int layer, struct block blo
     int tiles = (block.tokens + KERNELS_ATTEND_TOKENS - 1) / KERNELS_ATTEND_TOKENS;
     size_t qkv_stride = (size_t)(s->q_rows + 2 * s->kv_rows);
     bool has_window = s->model->layers[layer].has_window;
-    for (int task = member; task < parts * tiles; task += s->members) {
+    for (int task = member; task < parts * tiles; task += threads_working(s->threads)) {
         int head = task % parts * heads_each;
         int token = task / parts * KERNELS_ATTEND_TOKENS;
         int left = block.tokens - token;
@@ -392,7 +392,7 @@ static void make_logits(struct backend_state *s, int member) {
 static int32_t greedy_id(const struct backend_state *s) {
     const float *logits = logits_of(s);
     int32_t best = -1;
-    for (int i = 0; i < s->members; i++) {
+    for (int i = 0; i < threads_working(s->threads); i++) {
         int32_t other = s->own[i].best;
         if (other >= 0 && (best < 0 || logits[other] > logits[best]))
             best = other;
@@ -456,7 +456,7 @@ bool state_pass(struct backend_state *s, const struct backend_pass *pass, struct
     s->cached = pass->first_position; // later tokens are being overwritten
     int end = pass->first_position + pass->count;
     s->written = pass->first_position > 0 && s->written > end ? s->written : end;
-    threads_run(s->threads, forward, s);
+    threads_run_sparing(s->threads, forward, s);
     if (!s->stopped && pass->greedy_id)
         *pass->greedy_id = greedy_id(s);
     s->pass = NULL;

@@ -33,6 +33,15 @@ enum {
     YIELD_NS = 1000000,
     // A yield that switches takes longer; one that finds nobody, less than a microsecond.
     SWITCH_NS = 1000,
+    // A barrier's wait that is longer was for a member that had no processor.
+    LATE_NS = 20000,
+    // Whether the team is too large is judged from runs of so much time together.
+    JUDGED_NS = 5000000,
+    LATE_PART = 4, // as soon as that part of the time was waited
+    BAD_IN_A_ROW = 2,
+    // How much longer than the last bad stretch it then goes on with fewer: trying again
+    // costs one part in so many.
+    TRIED_AGAIN_AFTER = 16,
     LOOKS_A_CLOCK_READ = 8,
     CACHE_LINE_BYTES = 64,
 };
@@ -49,10 +58,20 @@ struct seat {
     int member;
     pthread_t thread;
     int64_t switches; // see threads_switches
+    int64_t late_ns;  // it waited for others, in the run before
 };
 
-// Switches of this thread while it yielded.
-static _Thread_local int64_t given_away;
+// Of this thread: switches while it yielded, and how long it waited for others.
+static _Thread_local int64_t given_away, late_ns;
+
+// How many members work in a run that may do with fewer. Member 0's alone.
+struct crew {
+    int working;           // members 0 .. working - 1
+    int64_t ns, late_ns;   // of the runs not judged yet
+    int bad;               // stretches in a row
+    int64_t whole_from_ns; // when all are tried again, if fewer work
+    int64_t lost_ns;       // see threads_lost_ns
+};
 
 struct threads {
     // Set at creation.
@@ -62,8 +81,14 @@ struct threads {
     // Written by member 0 before it opens `start`.
     threads_work_fn *work; // NULL: go home
     void *context;
+    uint32_t round; // number of `start` before it
+    struct crew crew;
+    // Members below it take part in the run. Grows only while all others rest, since one
+    // that is late may look at it after the run is over.
+    _Atomic int taking_part;
+    _Atomic int resting;
     // Shared.
-    struct gate start, meet;
+    struct gate start, meet, rest;
     _Alignas(CACHE_LINE_BYTES) _Atomic int arrived; // at the barrier
 };
 
@@ -175,9 +200,15 @@ static bool look_yielding(const struct gate *gate, uint32_t seen, int64_t most_n
     return is_open;
 }
 
-static void gate_wait(struct gate *gate, uint32_t seen) {
-    if (!look(gate, seen, LOOK_NS) && !look_yielding(gate, seen, YIELD_NS))
+// Returns how long it was, if it was long.
+static int64_t gate_wait(struct gate *gate, uint32_t seen) {
+    if (look(gate, seen, LOOK_NS))
+        return 0;
+    int64_t start_ns = stopwatch_now_ns();
+    if (!look_yielding(gate, seen, YIELD_NS))
         gate_sleep(gate, seen);
+    int64_t waited_ns = stopwatch_now_ns() - start_ns;
+    return waited_ns > LATE_NS ? waited_ns : 0;
 }
 
 // Both the number and the count of sleepers are sequentially consistent: either
@@ -193,8 +224,8 @@ void threads_barrier(struct threads *threads) {
     // wait on.
     uint32_t seen = atomic_load_explicit(&threads->meet.number, memory_order_relaxed);
     int before = atomic_fetch_add_explicit(&threads->arrived, 1, memory_order_acq_rel);
-    if (before + 1 < threads->count) {
-        gate_wait(&threads->meet, seen);
+    if (before + 1 < threads_working(threads)) {
+        late_ns += gate_wait(&threads->meet, seen);
         return;
     }
     atomic_store_explicit(&threads->arrived, 0, memory_order_relaxed);
@@ -203,29 +234,107 @@ void threads_barrier(struct threads *threads) {
 
 // --- The team ---
 
+static void work_once(struct seat *seat) {
+    struct threads *threads = seat->threads;
+    threads->work(threads->context, seat->member);
+    seat->late_ns = late_ns;
+    late_ns = 0; // what the last barrier takes belongs to the next run
+    threads_barrier(threads);
+}
+
 static void *live(void *argument) {
     struct seat *seat = argument;
     struct threads *threads = seat->threads;
     flush_subnormals();
-    for (uint32_t seen = 0;; seen++) {
+    for (uint32_t seen = 0;;) {
         // Between two passes the wait is some microseconds; a member that sleeps then is
         // often woken on the core of the waker, and two members share it.
         gate_wait(&threads->start, seen);
+        if (seat->member >= threads_working(threads)) {
+            uint32_t rest = atomic_load(&threads->rest.number);
+            atomic_fetch_add(&threads->resting, 1);
+            gate_sleep(&threads->rest, rest);
+            seen = threads->round;
+            continue;
+        }
+        seen++;
         if (!threads->work)
             return NULL;
-        threads->work(threads->context, seat->member);
-        threads_barrier(threads);
+        work_once(seat);
     }
 }
 
-void threads_run(struct threads *threads, threads_work_fn *work, void *context) {
+// Sets how many take part in the next run. Those that rest are woken all together.
+static void take_part(struct threads *threads, int members) {
+    int before = threads_working(threads);
+    threads->round = atomic_load(&threads->start.number);
+    if (members > before) {
+        while (atomic_load(&threads->resting) < threads->count - before)
+            sched_yield();
+        atomic_store(&threads->resting, 0);
+    }
+    atomic_store_explicit(&threads->taking_part, members, memory_order_relaxed);
+    if (members > before)
+        gate_open(&threads->rest);
+}
+
+static void run_with(struct threads *threads, int members, threads_work_fn *work, void *context) {
+    take_part(threads, members);
     threads->work = work;
     threads->context = context;
     uint64_t floats = flush_subnormals();
     gate_open(&threads->start);
-    work(context, 0);
-    threads_barrier(threads);
+    work_once(&threads->seats[0]);
     restore_floats(floats);
+}
+
+void threads_run(struct threads *threads, threads_work_fn *work, void *context) {
+    run_with(threads, threads->count, work, context);
+}
+
+// A stretch in which somebody waited long is bad. After two in a row a quarter of the team
+// rests; when all were tried again, one is enough.
+static void judge(struct threads *threads, int64_t now_ns) {
+    struct crew *crew = &threads->crew;
+    if (crew->ns < JUDGED_NS)
+        return;
+    bool is_bad = crew->late_ns > crew->ns / LATE_PART;
+    crew->bad = is_bad ? crew->bad + 1 : 0;
+    if (crew->bad >= BAD_IN_A_ROW && crew->working > 1) {
+        crew->working -= (crew->working + 3) / 4;
+        crew->whole_from_ns = now_ns + TRIED_AGAIN_AFTER * crew->ns;
+    }
+    crew->ns = crew->late_ns = 0;
+}
+
+void threads_run_sparing(struct threads *threads, threads_work_fn *work, void *context) {
+    struct crew *crew = &threads->crew;
+    int64_t start_ns = stopwatch_now_ns();
+    if (crew->working < threads->count && start_ns >= crew->whole_from_ns) {
+        crew->working = threads->count;
+        crew->bad = BAD_IN_A_ROW - 1;
+        crew->ns = crew->late_ns = 0;
+    }
+    bool is_whole = crew->working == threads->count;
+    run_with(threads, crew->working, work, context);
+    int64_t now_ns = stopwatch_now_ns(), longest_ns = 0;
+    for (int i = 0; i < crew->working; i++) {
+        if (threads->seats[i].late_ns > longest_ns)
+            longest_ns = threads->seats[i].late_ns;
+    }
+    int64_t took_ns = now_ns - start_ns;
+    crew->lost_ns += is_whole && longest_ns < took_ns ? longest_ns : took_ns;
+    crew->ns += took_ns;
+    crew->late_ns += longest_ns;
+    judge(threads, now_ns);
+}
+
+int threads_working(const struct threads *threads) {
+    return atomic_load_explicit(&threads->taking_part, memory_order_relaxed);
+}
+
+int64_t threads_lost_ns(const struct threads *threads) {
+    return threads->crew.lost_ns;
 }
 
 static void note_switches(void *context, int member) {
@@ -270,7 +379,8 @@ bool threads_create(struct threads **out, int count, struct why *why) {
     struct threads *threads = take_lines(sizeof *threads);
     if (!threads)
         return why_set(why, "threads: out of memory");
-    threads->count = count;
+    threads->count = threads->crew.working = count;
+    atomic_init(&threads->taking_part, count);
     threads->seats = take_lines((size_t)count * sizeof *threads->seats);
     if (!threads->seats) {
         threads_destroy(threads);
@@ -289,6 +399,8 @@ bool threads_create(struct threads **out, int count, struct why *why) {
 void threads_destroy(struct threads *threads) {
     if (!threads)
         return;
+    if (threads->started == threads->count - 1)
+        take_part(threads, threads->count);
     threads->work = NULL;
     gate_open(&threads->start);
     for (int i = 1; i <= threads->started; i++)

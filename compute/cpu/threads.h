@@ -32,6 +32,19 @@ int threads_count(const struct threads *threads);
 // within work.
 void threads_run(struct threads *threads, threads_work_fn *work, void *context);
 
+// The same where fewer members do as well: as long as members wait for one another a quarter of
+// the time and more, each time for longer than a barrier needs (other programs have the
+// processors, or there are fewer than members), a quarter of the team rests, again and again
+// if that does not help. All are tried anew after 16 times the stretch that was bad.
+void threads_run_sparing(struct threads *threads, threads_work_fn *work, void *context);
+
+// Within work: how many members take part, 0 .. this - 1. After it: how many did.
+int threads_working(const struct threads *threads);
+
+// Of all sparing runs: how long members waited for others that had no processor, and what
+// runs by fewer than all took.
+int64_t threads_lost_ns(const struct threads *threads);
+
 // How often its members, the caller among them, were taken off a processor in all their
 // lives, but for what they gave away themselves while they waited (sched_yield counts as
 // taken off with the kernel). Thread: as threads_run.

@@ -387,5 +387,5 @@ const struct backend backend_cuda = {
     // 16-bit activations in prefill, f32 in steps: 3e-3 was seen with 18 tokens of the
     // bundled model, and it grows with depth.
     BACKEND_ABI, "cuda", 2e-2,      available,     cards_describe, open_state,
-    close_state, pass,   fill_info, measure_rates, NULL,
+    close_state, pass,   fill_info, measure_rates, NULL,           NULL,
 };

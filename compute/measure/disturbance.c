@@ -12,6 +12,7 @@ enum {
     PPM = 1000000,
     LEAST_TICKS = 3,
     LEAST_SWITCHES = 3,
+    MOST_LOST_PART = 10,
 };
 static const double MOST_RATIO = 1.5, MOST_STOLEN = 0.05, MOST_SWITCHES_S = 50;
 
@@ -21,8 +22,9 @@ unsigned disturbance_signs(const struct disturbance *d) {
     bool is_stolen = d->stolen_ticks >= LEAST_TICKS && d->stolen_share > MOST_STOLEN;
     bool is_switched =
         d->switches >= LEAST_SWITCHES && (double)d->switches > MOST_SWITCHES_S * seconds;
-    return (is_spread ? DISTURBED_SPREAD : 0u) | (is_stolen ? DISTURBED_STEAL : 0u) |
-           (is_switched ? DISTURBED_SWITCHES : 0u);
+    bool is_waiting = d->lost_ns > d->measured_ns / MOST_LOST_PART;
+    return (is_waiting ? DISTURBED_WAITS : 0u) | (is_spread ? DISTURBED_SPREAD : 0u) |
+           (is_stolen ? DISTURBED_STEAL : 0u) | (is_switched ? DISTURBED_SWITCHES : 0u);
 }
 
 // --- Spread ---

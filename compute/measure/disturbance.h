@@ -1,4 +1,4 @@
-// Whether other work got into a measurement. The one rule, three signs, any of which is
+// Whether other work got into a measurement. The one rule, four signs, any of which is
 // enough:
 //   spread    p90 is more than 1.5 times p10: of the prefills of the repeats, or of the
 //             decode steps, each compared with the same step of the other repeats, since a
@@ -10,6 +10,8 @@
 //             second each, and at least 3 times. What a waiting thread gives away itself
 //             does not count (backend.h). The kernel's own work needs some 20 a second; a
 //             program that wants the same core, 200 and more.
+//   waits     for more than a tenth of the time a thread that should compute had no
+//             processor, so that the others waited for it or went on without it.
 // A disturbed run keeps its true times, which are shown with their ranges, and nothing is
 // concluded from it.
 #ifndef COMPUTE_MEASURE_DISTURBANCE_H
@@ -27,6 +29,7 @@ struct disturbance {
     int64_t stolen_ticks;
     double stolen_share; // of the time wanted, 0 .. 1
     int64_t switches;    // of the threads that compute, all together; -1 = not known
+    int64_t lost_ns;     // for which a thread had no processor (backend.h), 0 = not known
     int threads;         // that compute; at least 1
     int64_t measured_ns; // all repeats together
 };
@@ -35,6 +38,7 @@ enum disturbance_sign {
     DISTURBED_SPREAD = 1 << 0,
     DISTURBED_STEAL = 1 << 1,
     DISTURBED_SWITCHES = 1 << 2,
+    DISTURBED_WAITS = 1 << 3,
 };
 
 // The DISTURBED_ bits that hold; 0 = undisturbed.

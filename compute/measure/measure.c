@@ -221,17 +221,22 @@ static int64_t switches_now(const struct generate *g) {
     return g->backend->switches ? g->backend->switches(g->state) : -1;
 }
 
+static int64_t lost_now_ns(const struct generate *g) {
+    return g->backend->lost_ns ? g->backend->lost_ns(g->state) : 0;
+}
+
 static enum generate_end repeat(struct session *s) {
     const struct generate *g = s->plan->generate;
     struct disturbance *d = &s->out->disturbance;
     struct disturbance_ticks before = disturbance_ticks_now();
-    int64_t switches = switches_now(g);
+    int64_t switches = switches_now(g), lost_ns = lost_now_ns(g);
     enum generate_end end = repeat_all(s);
     if (end == GENERATE_LOST) // no more calls
         return end;
     struct disturbance_ticks after = disturbance_ticks_now();
     int64_t wanted = after.wanted - before.wanted;
     d->switches = switches < 0 ? -1 : switches_now(g) - switches;
+    d->lost_ns = lost_now_ns(g) - lost_ns;
     d->threads = s->plan->info->threads > 0 ? s->plan->info->threads : 1;
     d->stolen_ticks = after.stolen - before.stolen;
     d->stolen_share = wanted > 0 ? (double)d->stolen_ticks / (double)wanted : 0;
@@ -314,13 +319,26 @@ static void mark_disturbed(struct run_info *info, const struct measure_result *r
     info->e2e = range_of(&result->e2e);
 }
 
+// The shorter of both kinds of pass is judged.
+static bool is_above_clock(const struct session *s) {
+    const struct spread *prefill = &s->out->prefill, *step = &s->out->step;
+    int64_t pass_ns = prefill->median_ns, step_ns = stopwatch_step_ns();
+    if (step->count > 0 && step->median_ns < pass_ns)
+        pass_ns = step->median_ns;
+    return pass_ns > step_ns ||
+           why_set(s->why,
+                   "a pass of %lld ns is too short for this clock, whose step is %lld ns: take a "
+                   "larger model",
+                   (long long)pass_ns, (long long)step_ns);
+}
+
 static enum generate_end sum_up(struct session *s) {
     struct measure_result *out = s->out;
     out->prefill = spread_over(s, run_prefill_ns);
     out->ttft = spread_over(s, run_ttft_ns);
     out->tpot = spread_over(s, run_tpot_ns);
     out->e2e = spread_over(s, run_e2e_ns);
-    if (!spread_of_steps(s))
+    if (!spread_of_steps(s) || !is_above_clock(s))
         return GENERATE_FAILED;
     if (!disturbance_compare(&out->disturbance, s->runs, out->repeats)) {
         why_set(s->why, "no memory to compare %d repeats: ask for fewer", out->repeats);

@@ -32,6 +32,13 @@ static void time_never_goes_back(void **state) {
     }
 }
 
+static void no_two_readings_are_nearer_than_a_step(void **state) {
+    (void)state;
+    int64_t step_ns = stopwatch_step_ns();
+    assert_true(step_ns > 0);
+    assert_true(step_ns < INT64_MAX);
+}
+
 static void the_date_is_now_in_utc(void **state) {
     (void)state;
     char date[32];
@@ -51,6 +58,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_nap_is_as_long_as_it_was_asked_to_be),
         cmocka_unit_test(time_never_goes_back),
+        cmocka_unit_test(no_two_readings_are_nearer_than_a_step),
         cmocka_unit_test(the_date_is_now_in_utc),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,26 +88,30 @@ static void *burn(void *context) {
     return NULL;
 }
 
-// Without giving up its core a waiting member would burn whole time slices: one
-// round is then some milliseconds, and these 2,000 take some 10 s and more.
 static void yield_away(void *context, int member) {
     (void)member;
     for (int i = 0; i < 2000; i++)
         threads_barrier(context);
 }
 
-// Four members on one processor: only by giving it to one another do they get on.
-static void a_processor_given_away_was_not_taken(void **state) {
-    (void)state;
+// From here on there is one processor, for threads started later, too.
+static cpu_set_t stay_on_one(void) {
     cpu_set_t before, one;
-    struct rusage usage;
     assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
     CPU_ZERO(&one);
     for (size_t cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; cpu++) {
         if (CPU_ISSET(cpu, &before))
             CPU_SET(cpu, &one);
     }
-    sched_setaffinity(0, sizeof one, &one); // its members inherit it
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    return before;
+}
+
+// Four members on one processor: only by giving it to one another do they get on.
+static void a_processor_given_away_was_not_taken(void **state) {
+    (void)state;
+    cpu_set_t before = stay_on_one();
+    struct rusage usage;
     struct threads *threads = team_of(4);
     getrusage(RUSAGE_SELF, &usage);
     long all = usage.ru_nivcsw;
@@ -122,6 +126,57 @@ static void a_processor_given_away_was_not_taken(void **state) {
         fail_msg("of %ld switches %ld are counted", all, (long)taken);
 }
 
+struct shift {
+    struct threads *threads;
+    int done[4];
+};
+
+// What each member does by itself takes longer than a barrier.
+static void work_a_while(void *context, int member) {
+    struct shift *shift = context;
+    for (int turn = 0; turn < 2; turn++) {
+        int64_t end_ns = stopwatch_now_ns() + 200000;
+        while (stopwatch_now_ns() < end_ns)
+            ;
+        threads_barrier(shift->threads);
+    }
+    shift->done[member]++;
+}
+
+// Runs until so many take part; false: they never did.
+static bool work_until(struct shift *shift, int wanted) {
+    for (int run = 0; run < 20000; run++) {
+        memset(shift->done, 0, sizeof shift->done);
+        threads_run_sparing(shift->threads, work_a_while, shift);
+        int working = threads_working(shift->threads);
+        for (int i = 0; i < 4; i++)
+            assert_int_equal(shift->done[i], i < working);
+        if (working == wanted)
+            return true;
+    }
+    return false;
+}
+
+static void a_team_without_processors_goes_on_with_fewer_and_tries_again(void **state) {
+    (void)state;
+    cpu_set_t before = stay_on_one();
+    struct shift shift = {.threads = team_of(4)};
+    assert_true(work_until(&shift, 4));
+    assert_true(work_until(&shift, 1));
+    assert_true(threads_lost_ns(shift.threads) > 0);
+    assert_true(work_until(&shift, 4));
+    assert_true(work_until(&shift, 2));
+    memset(shift.done, 0, sizeof shift.done);
+    threads_run(shift.threads, work_a_while, &shift); // all
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(shift.done[i], 1);
+    assert_true(work_until(&shift, 1));
+    sched_setaffinity(0, sizeof before, &before);
+    threads_destroy(shift.threads); // those that rest go home
+}
+
+// Without giving up its core a waiting member would burn whole time slices: one
+// round is then some milliseconds, and these 2,000 take some 10 s and more.
 static void a_busy_stranger_does_not_stop_the_team(void **state) {
     (void)state;
     _Atomic bool stop = false;
@@ -393,6 +448,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_member_sees_what_all_wrote_before_a_barrier),
         cmocka_unit_test(a_processor_given_away_was_not_taken),
+        cmocka_unit_test(a_team_without_processors_goes_on_with_fewer_and_tries_again),
         cmocka_unit_test(a_busy_stranger_does_not_stop_the_team),
         cmocka_unit_test(more_members_than_cores_finish),
         cmocka_unit_test(a_team_that_slept_works_again),

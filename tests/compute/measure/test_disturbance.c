@@ -17,7 +17,7 @@ enum { REPEATS = 10, STEPS = 4 };
 
 static void each_sign_is_enough_and_has_its_border(void **state) {
     (void)state;
-    const int64_t second = 1000000000;
+    enum { second = 1000000000 };
     static const struct {
         struct disturbance with;
         unsigned signs;
@@ -31,6 +31,8 @@ static void each_sign_is_enough_and_has_its_border(void **state) {
         {{.stolen_ticks = 300, .stolen_share = 0.05}, 0},
         {{.switches = 200}, 0}, // 50 a second of each of 2 threads in 2 seconds
         {{.switches = 201}, DISTURBED_SWITCHES},
+        {{.lost_ns = 2 * second / 10}, 0},
+        {{.lost_ns = 2 * second / 10 + 1}, DISTURBED_WAITS},
         {{.switches = 900, .prefill_ratio = 9}, DISTURBED_SPREAD | DISTURBED_SWITCHES},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -33,6 +33,12 @@ int64_t stopwatch_now_ns(void) {
     return clock_ns;
 }
 
+static int64_t clock_step_ns = 1;
+
+int64_t stopwatch_step_ns(void) {
+    return clock_step_ns;
+}
+
 void stopwatch_utc_date(char out[32]) {
     memcpy(out, "2026-01-02T03:04:05Z", 21);
 }
@@ -126,8 +132,15 @@ static int64_t device_switches(struct backend_state *d) {
     return d->switches;
 }
 
-static const struct backend fake = {
-    .abi = BACKEND_ABI, .name = "fake", .pass = device_pass, .switches = device_switches};
+static int64_t device_lost_ns(struct backend_state *d) {
+    return 10 * d->switches;
+}
+
+static const struct backend fake = {.lost_ns = device_lost_ns,
+                                    .abi = BACKEND_ABI,
+                                    .name = "fake",
+                                    .pass = device_pass,
+                                    .switches = device_switches};
 
 // --- Everything together ---
 
@@ -691,6 +704,7 @@ static void a_disturbed_measurement_is_marked_with_its_ranges(void **state) {
     assert_true(disturbance_signs(&result.disturbance) & DISTURBED_SPREAD);
     // The passes of the repeats: five times a prefill and three steps.
     assert_int_equal(result.disturbance.switches, 5 * 4);
+    assert_int_equal(result.disturbance.lost_ns, 10 * 5 * 4);
     assert_int_equal(result.disturbance.measured_ns,
                      run_e2e_ns(result.shown) * (100 + 100 + 100 + 200 + 300) / 100);
     const struct run_info *info = &result.shown->info;
@@ -700,6 +714,24 @@ static void a_disturbed_measurement_is_marked_with_its_ranges(void **state) {
     assert_int_equal(info->tpot.p90_ns, 3 * result.tpot.p10_ns);
     assert_int_equal(info->e2e.p90_ns, 3 * result.e2e.p10_ns);
     measure_clear(&result);
+}
+
+// A prefill of 20,500 ns, steps of 4,500.
+static void a_time_not_above_the_clocks_own_step_is_refused(void **state) {
+    for (int is_equal = 0; is_equal < 2; is_equal++) {
+        struct why why = {0};
+        struct progress progress = {0};
+        struct measure_result result;
+        struct measure_plan plan = plan_of(*state, &progress);
+        clock_step_ns = 4 * STAGE_NS + OUTPUT_NS - 1 + is_equal;
+        enum generate_end end = measure_run(&result, &plan, &why);
+        clock_step_ns = 1;
+        assert_int_equal(end, is_equal ? GENERATE_FAILED : GENERATE_DONE);
+        if (is_equal)
+            assert_string_equal(why.text, "a pass of 4500 ns is too short for this clock, whose "
+                                          "step is 4500 ns: take a larger model");
+        measure_clear(&result);
+    }
 }
 
 static void progress_is_told_run_by_run(void **state) {
@@ -912,6 +944,7 @@ int main(void) {
         WITH_BENCH(the_shown_run_is_the_repeat_nearest_the_medians),
         WITH_BENCH(a_run_with_a_strange_first_token_is_not_shown),
         WITH_BENCH(a_disturbed_measurement_is_marked_with_its_ranges),
+        WITH_BENCH(a_time_not_above_the_clocks_own_step_is_refused),
         WITH_BENCH(progress_is_told_run_by_run),
         WITH_BENCH(warm_up_goes_on_until_medians_agree),
         WITH_BENCH(a_spent_budget_shortens_the_measurement_and_is_said),
