@@ -185,3 +185,10 @@ void labwork_forget_run(struct labwork *work) {
     work->uncached = NULL;
     work->given_up &= ~(unsigned)LABWORK_UNCACHED;
 }
+
+void labwork_forget_model(struct labwork *work) {
+    struct labwork kept = {.kept = work->kept};
+    memcpy(kept.kept_name, work->kept_name, sizeof kept.kept_name);
+    run_destroy(work->uncached);
+    *work = kept;
+}

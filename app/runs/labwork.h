@@ -67,5 +67,7 @@ struct at_hand labwork_at_hand(const struct labwork *work, const struct run *run
 
 // Drops what belongs to the run that was shown, because another one came.
 void labwork_forget_run(struct labwork *work);
+// The same for a model: only the run kept to compare with stays.
+void labwork_forget_model(struct labwork *work);
 
 #endif

@@ -35,11 +35,19 @@ struct session {
     bool has_opener;
     _Atomic int opening; // enum opening
     _Atomic int loaded_permille;
-    _Atomic bool is_closing; // the opening thread breaks off
-    struct source source;    // engine and prompt
+    _Atomic bool is_breaking_off; // the opening thread is to end
+    struct source source;         // engine and prompt
     struct why opening_why;
 
     // used by the window's thread only
+    char *wanted_model;        // path, owned: opened once the window has left the engine's runs
+    int leaving;               // polls until then
+    char *model_path;          // owned: of the request, if the model was chosen in the window
+    bool is_other_model;       // the model being opened is not that of the runs shown
+    struct run_request former; // to return to if it does not open
+    char *former_path;
+    bool was_replay;
+    struct why refusal;     // why the last chosen model was not opened
     struct run *runs[2][2]; // [clock][counting], NULL = not made yet
     int seen_permille;      // at the last poll
     struct run *before;     // a copy of the measured run before, NULL = none
@@ -55,6 +63,10 @@ struct session {
     struct run *retired[2][MAX_RETIRED];
     int retired_count[2];
 };
+
+static bool engine_is_there(const struct session *session) {
+    return atomic_load(&session->opening) == OPENING_DONE && !session->wanted_model;
+}
 
 static void retire(struct session *session, struct run *run) {
     if (!run)
@@ -100,14 +112,14 @@ static void put_measured(struct session *session, struct run *run) {
     labwork_forget_run(&session->work);
     put_run(session, CLOCK_MEASURED, run);
     labwork_fit(&session->work,
-                session->source.engine ? engine_shape(session->source.engine) : NULL, run);
+                engine_is_there(session) ? engine_shape(session->source.engine) : NULL, run);
 }
 
 static bool on_loading(void *context, size_t done_bytes, size_t total_bytes) {
     struct session *session = context;
     atomic_store(&session->loaded_permille, (int)(done_bytes * 1000 / total_bytes));
     session->wake(session->wake_context);
-    return !atomic_load(&session->is_closing);
+    return !atomic_load(&session->is_breaking_off);
 }
 
 static void *open_source(void *context) {
@@ -123,6 +135,8 @@ static void *open_source(void *context) {
 static void start_opening(struct session *session) {
     if (session->is_replay || atomic_load(&session->opening) != OPENING_NOT)
         return;
+    atomic_store(&session->is_breaking_off, false);
+    atomic_store(&session->loaded_permille, 0);
     atomic_store(&session->opening, OPENING_RUNS);
     if (pthread_create(&session->opener, NULL, open_source, session) == 0) {
         session->has_opener = true;
@@ -177,7 +191,7 @@ bool session_open(struct session **out, const struct run_request *request,
 void session_close(struct session *session) {
     if (!session)
         return;
-    atomic_store(&session->is_closing, true);
+    atomic_store(&session->is_breaking_off, true);
     if (session->has_opener)
         pthread_join(session->opener, NULL);
     source_close(&session->source);
@@ -190,11 +204,10 @@ void session_close(struct session *session) {
     run_destroy(session->before);
     labwork_clear(&session->work);
     free(session->own_prompt);
+    free(session->wanted_model);
+    free(session->model_path);
+    free(session->former_path);
     free(session);
-}
-
-static bool engine_is_there(const struct session *session) {
-    return atomic_load(&session->opening) == OPENING_DONE;
 }
 
 // A run that holds the prompt and nothing else: shown while measuring.
@@ -406,18 +419,125 @@ static bool poll_labwork(struct session *session) {
     return labwork_start(work, &session->source, &session->request, session->wants) || has_news;
 }
 
+// --- Models ---
+
+// Lets go of the engine: nothing that belongs to it is shown from the next session_show on.
+static void leave_engine(struct session *session) {
+    enum { POLLS_UNTIL_LEFT = 2 };
+    if (engine_is_there(session))
+        engine_stop(session->source.engine);
+    session->work.doing = 0;
+    session->is_live = session->is_measuring = false;
+    session->leaving = POLLS_UNTIL_LEFT;
+    atomic_store(&session->is_breaking_off, true);
+}
+
+bool session_open_model(struct session *session, const char *path, struct why *why) {
+    char *copy = strdup(path);
+    if (!copy)
+        return why_set(why, "out of memory. Close other programs and try again.");
+    leave_engine(session);
+    free(session->wanted_model);
+    session->wanted_model = copy;
+    session->refusal.text[0] = '\0';
+    session->wake(session->wake_context);
+    return true;
+}
+
+// Only one model at a time is in memory: the old one goes, and is opened again if the new one
+// does not open.
+static void open_wanted(struct session *session) {
+    source_close(&session->source);
+    session->source = (struct source){0};
+    if (!session->is_other_model) {
+        free(session->former_path);
+        session->former = session->request;
+        session->former_path = session->model_path;
+        session->was_replay = session->is_replay;
+    } else {
+        free(session->model_path); // it never opened
+    }
+    session->is_other_model = true;
+    session->is_replay = false;
+    session->model_path = session->wanted_model;
+    session->wanted_model = NULL;
+    session->request.model_path = session->model_path;
+    session->request.run_path = NULL;
+    session->request.shape = NULL;
+    session->request.weights = WEIGHTS_DEFAULT;
+    atomic_store(&session->opening, OPENING_NOT);
+    start_opening(session);
+}
+
+static void return_to_former(struct session *session) {
+    const struct run_request now = session->request;
+    free(session->model_path);
+    session->model_path = session->former_path;
+    session->former_path = NULL;
+    session->request = session->former;
+    session->request.prompt = now.prompt; // may have been typed since
+    session->request.prompt_file = now.prompt_file;
+    session->request.prompt_tokens = now.prompt_tokens;
+    session->is_replay = session->was_replay;
+    session->is_other_model = false;
+    atomic_store(&session->opening, OPENING_NOT);
+    start_opening(session);
+}
+
+// What belongs to the model that was shown before goes; a run kept for comparison stays.
+static void take_other_model(struct session *session) {
+    for (int i = 0; i < 2; i++) {
+        retire(session, session->runs[CLOCK_MEASURED][i]);
+        session->runs[CLOCK_MEASURED][i] = NULL;
+    }
+    retire(session, session->before);
+    session->before = NULL;
+    session->is_other_model = false;
+    session->failure.text[0] = '\0';
+    labwork_forget_model(&session->work);
+}
+
+static void end_opening(struct session *session, int64_t wall_ns) {
+    pthread_join(session->opener, NULL);
+    session->has_opener = false;
+    bool is_open = atomic_load(&session->opening) == OPENING_DONE;
+    if (session->wanted_model)
+        return; // another one was chosen meanwhile
+    if (!is_open && session->is_other_model) {
+        why_set(&session->refusal, "%s", session->opening_why.text);
+        return_to_former(session);
+        return;
+    }
+    if (!is_open) {
+        why_set(&session->failure, "%s", session->opening_why.text);
+        return;
+    }
+    if (session->is_other_model)
+        take_other_model(session);
+    if (!session_has_measured(session))
+        start_measuring(session, wall_ns, &session->failure);
+}
+
+// True: something changed. Wakes the window for the next poll while there is more to do.
+static bool poll_models(struct session *session, int64_t wall_ns) {
+    if (session->has_opener) {
+        if (atomic_load(&session->opening) == OPENING_RUNS)
+            return false;
+        end_opening(session, wall_ns);
+    } else if (!session->wanted_model) {
+        return false;
+    }
+    if (session->wanted_model && --session->leaving <= 0)
+        open_wanted(session);
+    if (session->wanted_model)
+        session->wake(session->wake_context);
+    return true;
+}
+
 bool session_poll(struct session *session, int64_t wall_ns, bool wants_live) {
     free_retired(session);
-    int opening = atomic_load(&session->opening);
-    if (session->has_opener && opening != OPENING_RUNS) {
-        pthread_join(session->opener, NULL);
-        session->has_opener = false;
-        if (opening == OPENING_FAILED)
-            why_set(&session->failure, "%s", session->opening_why.text);
-        else
-            start_measuring(session, wall_ns, &session->failure);
+    if (poll_models(session, wall_ns))
         return true;
-    }
     int loaded_permille = atomic_load(&session->loaded_permille);
     bool has_news = session->has_opener && loaded_permille != session->seen_permille;
     session->seen_permille = loaded_permille;
@@ -496,6 +616,10 @@ bool session_has_measured(const struct session *session) {
 
 const char *session_failure(const struct session *session) {
     return session->failure.text[0] ? session->failure.text : NULL;
+}
+
+const char *session_refusal(const struct session *session) {
+    return session->refusal.text[0] ? session->refusal.text : NULL;
 }
 
 bool session_is_busy(const struct session *session) {

@@ -49,6 +49,11 @@ bool session_measure(struct session *session, int prompt_tokens, int answer_toke
 bool session_measure_text(struct session *session, const char *text, int answer_tokens,
                           int64_t wall_ns, struct why *why);
 
+// Opens another model file in the background, in place of the one there is; the measured run
+// stays until that model's first run is under way. A model that is just being opened is given
+// up for it. If the file does not open, session_refusal says why and the old model is back.
+bool session_open_model(struct session *session, const char *path, struct why *why);
+
 // For a replayed file: replaces the measured run by one of these lengths that is computed
 // from the file's sweep and marked as modelled. False with `why`: the file has no sweep.
 bool session_model(struct session *session, int prompt_tokens, int answer_tokens, struct why *why);
@@ -81,6 +86,7 @@ bool session_can_model(const struct session *session);
 bool session_has_lesson(const struct session *session);
 bool session_has_measured(const struct session *session);   // already
 const char *session_failure(const struct session *session); // why no run will come; NULL = none
+const char *session_refusal(const struct session *session); // of the model chosen last, or NULL
 bool session_is_busy(const struct session *session);        // a pass is being computed
 int session_longest(const struct session *session);         // tokens in the model's context
 

@@ -285,6 +285,108 @@ static void without_a_sweep_a_file_has_the_lengths_it_has(void **state) {
     session_close(session);
 }
 
+static const char other_model[] = TOKENDRIP_SOURCE_DIR "/assets/model/tokendrip.gguf";
+static const char no_model[] = TOKENDRIP_SOURCE_DIR "/README.md";
+
+static bool has_other_model(struct session *session) {
+    const char *path = session_request(session)->model_path;
+    return session_can_measure(session) && path && strcmp(path, other_model) == 0 &&
+           is_measured(session);
+}
+
+static bool is_refused(struct session *session) {
+    return session_refusal(session) && session_can_measure(session);
+}
+
+static void open_model(struct session *session, const char *path) {
+    struct why why;
+    if (!session_open_model(session, path, &why))
+        fail_msg("%s", why.text);
+    assert_false(session_can_measure(session));
+}
+
+static void another_model_takes_the_place_of_the_one_there_without_any_event(void **state) {
+    (void)state;
+    struct options options = options_of(3, (const char *[]){"tokendrip", "--device", "cpu"});
+    struct session *session = open_session(&options);
+    struct why why;
+    shown(session); // begins to open the bundled one
+    session_want(session, LABWORK_ROOFLINE);
+    sleep_until(session, false, has_roofline);
+    assert_true(session_keep(session, shown(session), &why));
+    session_want(session, 0);
+    open_model(session, other_model);
+    sleep_until(session, false, has_other_model);
+    assert_string_equal(session_request(session)->model_path, other_model);
+    assert_false(session_lab(session)->roofline.is_measured);
+    assert_non_null(session_lab(session)->kept);
+    assert_null(session_refusal(session));
+    if (!session_measure(session, 36, 4, 0, &why))
+        fail_msg("%s", why.text);
+    session_close(session);
+}
+
+static void a_model_that_does_not_open_leaves_the_old_one_in_place(void **state) {
+    (void)state;
+    struct options options = options_of(3, (const char *[]){"tokendrip", "--device", "cpu"});
+    struct session *session = open_session(&options);
+    sleep_until(session, false, is_measured);
+    const struct run *before = shown(session);
+    open_model(session, no_model);
+    sleep_until(session, false, is_refused);
+    assert_non_null(strstr(session_refusal(session), "README.md"));
+    assert_ptr_equal(shown(session), before);
+    assert_null(session_request(session)->model_path);
+    // And the next choice counts as if nothing had been.
+    open_model(session, other_model);
+    assert_null(session_refusal(session));
+    sleep_until(session, false, has_other_model);
+    session_close(session);
+}
+
+static void the_model_chosen_last_is_the_one_that_opens(void **state) {
+    (void)state;
+    struct options options = options_of(3, (const char *[]){"tokendrip", "--device", "cpu"});
+    struct session *session = open_session(&options);
+    shown(session); // begins to open the bundled one
+    open_model(session, no_model);
+    open_model(session, other_model);
+    sleep_until(session, false, has_other_model);
+    assert_null(session_refusal(session));
+    session_close(session);
+}
+
+static void a_run_that_grows_on_the_screen_is_left_before_its_model_goes(void **state) {
+    (void)state;
+    struct options options = options_of(3, (const char *[]){"tokendrip", "--device", "cpu"});
+    struct session *session = open_session(&options);
+    sleep_until(session, true, is_live);
+    const struct run *live = shown(session);
+    open_model(session, other_model);
+    assert_true(live->answer_count >= 0 && live->passes);
+    assert_null(shown(session));
+    sleep_until(session, false, has_other_model);
+    session_close(session);
+}
+
+static void a_model_can_be_opened_beside_a_replayed_run_and_given_up_again(void **state) {
+    (void)state;
+    struct options options = options_of(
+        3, (const char *[]){"tokendrip", "--run",
+                            TOKENDRIP_SOURCE_DIR "/assets/runs/cpu-amd-epyc-2-cores.json"});
+    struct session *session = open_session(&options);
+    assert_true(session_can_model(session));
+    open_model(session, no_model);
+    while (!session_refusal(session))
+        session_poll(session, 0, false);
+    assert_true(session_can_model(session));
+    open_model(session, other_model);
+    sleep_until(session, false, has_other_model);
+    assert_false(session_can_model(session));
+    assert_true(session_can_measure(session));
+    session_close(session);
+}
+
 int main(void) {
     sem_init(&woken, 0, 0);
     const struct CMUnitTest tests[] = {
@@ -296,6 +398,11 @@ int main(void) {
         cmocka_unit_test(a_file_with_a_sweep_has_other_lengths_marked_modelled),
         cmocka_unit_test(a_saved_lesson_is_no_rule_and_has_the_lengths_it_has),
         cmocka_unit_test(without_a_sweep_a_file_has_the_lengths_it_has),
+        cmocka_unit_test(another_model_takes_the_place_of_the_one_there_without_any_event),
+        cmocka_unit_test(a_model_that_does_not_open_leaves_the_old_one_in_place),
+        cmocka_unit_test(the_model_chosen_last_is_the_one_that_opens),
+        cmocka_unit_test(a_run_that_grows_on_the_screen_is_left_before_its_model_goes),
+        cmocka_unit_test(a_model_can_be_opened_beside_a_replayed_run_and_given_up_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
