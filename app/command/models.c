@@ -23,16 +23,6 @@ static const struct {
     [MODELS_DOWNLOADS] = {"downloads", "Downloads"},
 };
 
-// A split file is refused by its number of parts, and not opened.
-static struct modelfile look(const struct models_file *file) {
-    struct modelfile about;
-    modelfile_look(&about, file->path);
-    if (file->parts > 1)
-        why_set(&about.obstacles[0],
-                "it is one of %d parts; join them first (llama-gguf-split --merge)", file->parts);
-    return about;
-}
-
 static const char *type_of(const struct modelfile *about) {
     return about->type_count > 0 ? about->types[0].name : "";
 }
@@ -51,7 +41,8 @@ static json_t *printable(const char *text) {
 }
 
 static json_t *file_json(const struct models_file *file) {
-    struct modelfile about = look(file);
+    struct modelfile about;
+    modelfile_look(&about, file->path, file->parts);
     return json_pack("{s:o,s:o,s:s,s:I,s:i,s:o,s:o,s:b,s:o}", "name", printable(file->name), "path",
                      printable(file->path), "where", places[file->where].json, "bytes",
                      (json_int_t)file->bytes, "parts", file->parts, "architecture",
@@ -72,7 +63,8 @@ static bool print_json(FILE *out, const void *context) {
 }
 
 static void print_file(const struct models_file *file) {
-    struct modelfile about = look(file);
+    struct modelfile about;
+    modelfile_look(&about, file->path, file->parts);
     const char *why = about.obstacles[0].text;
     utf8_print(stdout, "  ", 2);
     utf8_print(stdout, file->name, strlen(file->name));

@@ -109,11 +109,20 @@ void modelfile_read(struct modelfile *out, const struct gguf *file, const char *
     find_obstacles(out, file, name);
 }
 
-void modelfile_look(struct modelfile *out, const char *path) {
+static void look(struct modelfile *out, const char *path) {
     struct gguf *file;
     *out = (struct modelfile){.obstacle_count = 1};
     if (!gguf_open(&file, path, &out->obstacles[0]))
         return;
     modelfile_read(out, file, path);
     gguf_close(file);
+}
+
+void modelfile_look(struct modelfile *out, const char *path, int parts) {
+    look(out, path);
+    if (parts < 2)
+        return;
+    why_set(&out->obstacles[0], "it is one of %d parts; join them first (llama-gguf-split --merge)",
+            parts);
+    out->obstacle_count = out->obstacle_count > 1 ? out->obstacle_count : 1;
 }

@@ -37,8 +37,9 @@ struct modelfile {
     int obstacle_count;
 };
 
-// Cost: some 0.1 s for the largest vocabularies. Thread: any.
-void modelfile_look(struct modelfile *out, const char *path);
+// `parts`: of how many files it is the first; more than one are refused. Cost: some 0.1 s for the
+// largest vocabularies. Thread: any.
+void modelfile_look(struct modelfile *out, const char *path, int parts);
 
 // The same of a file that is open. `name` for its reasons.
 void modelfile_read(struct modelfile *out, const struct gguf *file, const char *name);

@@ -40,7 +40,8 @@ struct session {
     struct why opening_why;
 
     // used by the window's thread only
-    char *wanted_model;        // path, owned: opened once the window has left the engine's runs
+    bool has_choice;           // of a model, opened once the window has left the engine's runs
+    char *wanted_model;        // its path, owned; NULL = the bundled one
     int leaving;               // polls until then
     char *model_path;          // owned: of the request, if the model was chosen in the window
     bool is_other_model;       // the model being opened is not that of the runs shown
@@ -48,6 +49,7 @@ struct session {
     char *former_path;
     bool was_replay;
     struct why refusal;     // why the last chosen model was not opened
+    char *refused_path;     // owned
     struct run *runs[2][2]; // [clock][counting], NULL = not made yet
     int seen_permille;      // at the last poll
     struct run *before;     // a copy of the measured run before, NULL = none
@@ -65,7 +67,7 @@ struct session {
 };
 
 static bool engine_is_there(const struct session *session) {
-    return atomic_load(&session->opening) == OPENING_DONE && !session->wanted_model;
+    return atomic_load(&session->opening) == OPENING_DONE && !session->has_choice;
 }
 
 static void retire(struct session *session, struct run *run) {
@@ -207,6 +209,7 @@ void session_close(struct session *session) {
     free(session->wanted_model);
     free(session->model_path);
     free(session->former_path);
+    free(session->refused_path);
     free(session);
 }
 
@@ -433,12 +436,13 @@ static void leave_engine(struct session *session) {
 }
 
 bool session_open_model(struct session *session, const char *path, struct why *why) {
-    char *copy = strdup(path);
-    if (!copy)
+    char *copy = path ? strdup(path) : NULL;
+    if (path && !copy)
         return why_set(why, "out of memory. Close other programs and try again.");
     leave_engine(session);
     free(session->wanted_model);
     session->wanted_model = copy;
+    session->has_choice = true;
     session->refusal.text[0] = '\0';
     session->wake(session->wake_context);
     return true;
@@ -461,6 +465,7 @@ static void open_wanted(struct session *session) {
     session->is_replay = false;
     session->model_path = session->wanted_model;
     session->wanted_model = NULL;
+    session->has_choice = false;
     session->request.model_path = session->model_path;
     session->request.run_path = NULL;
     session->request.shape = NULL;
@@ -471,7 +476,8 @@ static void open_wanted(struct session *session) {
 
 static void return_to_former(struct session *session) {
     const struct run_request now = session->request;
-    free(session->model_path);
+    free(session->refused_path);
+    session->refused_path = session->model_path;
     session->model_path = session->former_path;
     session->former_path = NULL;
     session->request = session->former;
@@ -501,7 +507,7 @@ static void end_opening(struct session *session, int64_t wall_ns) {
     pthread_join(session->opener, NULL);
     session->has_opener = false;
     bool is_open = atomic_load(&session->opening) == OPENING_DONE;
-    if (session->wanted_model)
+    if (session->has_choice)
         return; // another one was chosen meanwhile
     if (!is_open && session->is_other_model) {
         why_set(&session->refusal, "%s", session->opening_why.text);
@@ -524,12 +530,12 @@ static bool poll_models(struct session *session, int64_t wall_ns) {
         if (atomic_load(&session->opening) == OPENING_RUNS)
             return false;
         end_opening(session, wall_ns);
-    } else if (!session->wanted_model) {
+    } else if (!session->has_choice) {
         return false;
     }
-    if (session->wanted_model && --session->leaving <= 0)
+    if (session->has_choice && --session->leaving <= 0)
         open_wanted(session);
-    if (session->wanted_model)
+    if (session->has_choice)
         session->wake(session->wake_context);
     return true;
 }
@@ -620,6 +626,10 @@ const char *session_failure(const struct session *session) {
 
 const char *session_refusal(const struct session *session) {
     return session->refusal.text[0] ? session->refusal.text : NULL;
+}
+
+const char *session_refused(const struct session *session) {
+    return session->refused_path;
 }
 
 bool session_is_busy(const struct session *session) {

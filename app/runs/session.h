@@ -49,7 +49,8 @@ bool session_measure(struct session *session, int prompt_tokens, int answer_toke
 bool session_measure_text(struct session *session, const char *text, int answer_tokens,
                           int64_t wall_ns, struct why *why);
 
-// Opens another model file in the background, in place of the one there is; the measured run
+// Opens another model file (NULL: the bundled one) in the background, in place of the one there
+// is; the measured run
 // stays until that model's first run is under way. A model that is just being opened is given
 // up for it. If the file does not open, session_refusal says why and the old model is back.
 bool session_open_model(struct session *session, const char *path, struct why *why);
@@ -86,8 +87,10 @@ bool session_can_model(const struct session *session);
 bool session_has_lesson(const struct session *session);
 bool session_has_measured(const struct session *session);   // already
 const char *session_failure(const struct session *session); // why no run will come; NULL = none
-const char *session_refusal(const struct session *session); // of the model chosen last, or NULL
-bool session_is_busy(const struct session *session);        // a pass is being computed
-int session_longest(const struct session *session);         // tokens in the model's context
+// Why the model chosen last was not opened, and its path (NULL: the bundled one); NULL = it was.
+const char *session_refusal(const struct session *session);
+const char *session_refused(const struct session *session);
+bool session_is_busy(const struct session *session); // a pass is being computed
+int session_longest(const struct session *session);  // tokens in the model's context
 
 #endif

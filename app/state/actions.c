@@ -167,6 +167,7 @@ static const struct {
     [ACTION_PREDICT] = {action_side, SIDE_PREDICT, PLAIN},
     [ACTION_EDIT] = {action_side, SIDE_PROMPT, PLAIN},
     [ACTION_SIMPLE] = {action_side, SIDE_SIMPLE, PLAIN},
+    [ACTION_MODELS] = {action_side, SIDE_MODELS, PLAIN},
     [ACTION_KEEP] = {request, REQUEST_KEEP, PLAIN},
     [ACTION_CALM] = {toggle_calm, 0, PLAIN},
     [ACTION_CLOSE] = {close_one, 0, PLAIN},

@@ -55,6 +55,7 @@ enum action {
     ACTION_PREDICT,
     ACTION_EDIT,
     ACTION_SIMPLE,
+    ACTION_MODELS,
     ACTION_KEEP,
     ACTION_CALM,
     ACTION_CLOSE, // Esc: closes what is open, never quits
@@ -78,6 +79,8 @@ enum request {
     REQUEST_MEASURE_SOON = 1 << 4, // once the slider has stopped moving
     REQUEST_KEEP = 1 << 5,         // keep the run shown, to compare with
     REQUEST_EDIT = 1 << 6,         // the prompt's editor has been opened
+    REQUEST_MODELS = 1 << 7,       // the list of models has been opened
+    REQUEST_OPEN = 1 << 8,         // open the model in focus there
 };
 
 // The message shown for about two seconds after an action.

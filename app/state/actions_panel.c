@@ -166,6 +166,9 @@ void action_enter(struct stage_state *state, const struct actions_context *conte
         int line = line_of(state, context);
         if (line >= 0 && line < run_events(context->run))
             stage_stop_at(state, context->wall_ns, run_event_ns(context->run, line));
+    } else if (state->side == SIDE_MODELS) {
+        state->list_focus = line_of(state, context);
+        state->requests |= REQUEST_OPEN;
     } else if (context->target == TARGET_GUESS_DONE) {
         predict(state, context); // again
     } else if (context->target == TARGET_COUNTING) {
@@ -216,6 +219,8 @@ static void open_side(struct stage_state *state, enum side side,
         predict(state, context);
     if (side == SIDE_PROMPT)
         state->requests |= REQUEST_EDIT;
+    if (side == SIDE_MODELS)
+        state->requests |= REQUEST_MODELS;
 }
 
 void action_side(struct stage_state *state, const struct actions_context *context, int side) {

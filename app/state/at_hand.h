@@ -8,6 +8,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// A model file that could be opened.
+struct at_hand_model {
+    const char *name, *place; // "llama3.2:1b", "Ollama"
+    int64_t bytes;
+    bool is_open; // it is the model here
+};
+
 struct at_hand {
     const struct run *run; // NULL = none yet; may be growing
     int64_t t_ns;          // the moment; may lie before the run's start or after its end
@@ -36,6 +43,13 @@ struct at_hand {
     const struct view_token *tiles; // [tile_count], its last tokens
     int tile_count, prompt_count;   // prompt_count: tokens in all
     const char *editor_message;     // why it cannot be measured, or NULL
+
+    // The models to choose from.
+    const struct at_hand_model *models; // [model_count]
+    int model_count;
+    int model_focus;                             // which one the rest is about, -1 = none
+    const char *model_architecture, *model_type; // "" = unknown
+    const char *model_refusal;                   // why it does not open, or NULL
 };
 
 #endif

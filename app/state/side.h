@@ -11,6 +11,7 @@ enum side {
     SIDE_WHY,
     SIDE_PROMPT,  // the editor of the user's own prompt
     SIDE_PREDICT, // the guesses
+    SIDE_MODELS,  // the model files of this machine
     SIDE_SIMPLE,  // what this simplifies: the lesson's last chapter, from anywhere
 };
 

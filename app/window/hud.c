@@ -32,10 +32,18 @@ static void centred(struct cmdlist *out, const struct paint *paint, struct rect 
     paint_text(out, paint->text, &label, text);
 }
 
+static void put_bar(struct cmdlist *out, const struct paint *paint, struct rect bar, int permille) {
+    cmdlist_fill(out, bar, color(paint, COLOR_LINE));
+    bar.w = (int)((int64_t)bar.w * permille / 1000);
+    cmdlist_fill(out, bar, color(paint, COLOR_PREFILL));
+}
+
+// A toast, or that a model is being opened beside the run shown; with how much of it is read.
 static void put_toast(struct cmdlist *out, const struct hud *hud, const struct paint *paint) {
     const struct layout *layout = paint->layout;
+    const char *text = hud->toast && hud->toast[0] ? hud->toast : word("session.opening");
     int pad = 2 * layout->unit_px;
-    int width = text_width_px(paint->text, FACE_STRONG, layout->label_px, hud->toast) + 2 * pad;
+    int width = text_width_px(paint->text, FACE_STRONG, layout->label_px, text) + 2 * pad;
     int room = layout->input.width_px - 2 * layout->margin_px;
     int height = 2 * layout->label_px;
     width = min_int(width, room);
@@ -49,7 +57,12 @@ static void put_toast(struct cmdlist *out, const struct hud *hud, const struct p
     panel(out, paint, rect);
     rect.x += pad;
     rect.w -= 2 * pad;
-    centred(out, paint, rect, FACE_STRONG, layout->label_px, hud->toast);
+    centred(out, paint, rect, FACE_STRONG, layout->label_px, text);
+    if (hud->loaded_permille < 0 || hud->message)
+        return;
+    int line = max_int(layout->unit_px / 3, 2);
+    rect.y += rect.h - 2 * line;
+    put_bar(out, paint, (struct rect){rect.x, rect.y, rect.w, line}, hud->loaded_permille);
 }
 
 static void put_message(struct cmdlist *out, const struct hud *hud, const struct paint *paint) {
@@ -64,9 +77,7 @@ static void put_message(struct cmdlist *out, const struct hud *hud, const struct
     int width = all.w / 3, height = max_int(layout->unit_px, 4);
     struct rect bar = {all.x + width, layout->input.height_px / 2 + 2 * layout->title_px, width,
                        height};
-    cmdlist_fill(out, bar, color(paint, COLOR_LINE));
-    bar.w = (int)((int64_t)width * hud->loaded_permille / 1000);
-    cmdlist_fill(out, bar, color(paint, COLOR_PREFILL));
+    put_bar(out, paint, bar, hud->loaded_permille);
 }
 
 // One line of help: the key at the left, what it does beside it.
@@ -197,7 +208,8 @@ void hud_paint(struct cmdlist *out, const struct hud *hud, const struct paint *p
         put_term(out, hud, paint);
     if (hud->is_help)
         put_help(out, paint);
-    if (hud->toast && hud->toast[0])
+    bool is_opening = hud->loaded_permille >= 0 && !hud->message;
+    if ((hud->toast && hud->toast[0]) || is_opening)
         put_toast(out, hud, paint);
 }
 

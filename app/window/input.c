@@ -146,6 +146,14 @@ static struct input_event pasted(struct input *input) {
     return event;
 }
 
+static struct input_event dropped(struct input *input, char *path) {
+    struct input_event event = typed_event(input, path);
+    if (event.kind == INPUT_TYPED)
+        event.kind = INPUT_DROPPED;
+    SDL_free(path);
+    return event;
+}
+
 // A key while a text is typed: an edit, or one of the few that remain actions.
 static struct input_event editing_key(struct input *input, const SDL_KeyboardEvent *key) {
     SDL_Keycode sym = key_of(key->keysym);
@@ -216,6 +224,8 @@ static struct input_event translate(struct input *input, const SDL_Event *event)
     case SDL_MOUSEBUTTONDOWN:
     case SDL_MOUSEBUTTONUP:
         return pressed(input, &event->button);
+    case SDL_DROPFILE:
+        return dropped(input, event->drop.file);
     case SDL_MOUSEWHEEL:
         return turned(&event->wheel);
     case SDL_MOUSEMOTION:

@@ -32,6 +32,7 @@ enum input_kind {
     INPUT_WHEEL,    // turned at x, y; `turn` > 0 is away from the user
     INPUT_TYPED,    // characters or a paste: `text`
     INPUT_COMPOSED, // an input method shows `text` that is not typed yet; "" = no more
+    INPUT_DROPPED,  // a file was dropped on the window: `text` is its path
     INPUT_EDIT,     // an editing key: `edit`
     INPUT_WOKEN,    // by input_wake
 };
@@ -57,7 +58,8 @@ struct input_event {
     enum action action;
     enum input_edit edit;
     int x, y, turn;
-    const char *text; // INPUT_TYPED, INPUT_COMPOSED: UTF-8, valid until the next input_wait
+    // INPUT_TYPED, INPUT_COMPOSED, INPUT_DROPPED: UTF-8, valid until the next input_wait
+    const char *text;
 };
 
 // Waits for an event, at most `timeout_ms` (-1 = no limit, 0 = do not wait). False: none.

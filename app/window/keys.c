@@ -57,6 +57,7 @@ static const struct {
     {SDLK_p, 0, ACTION_PREDICT, ONCE, "P", "key.predict", "hint.predict"},
     {SDLK_i, 0, ACTION_SIMPLE, ONCE, "I", "key.simple", NULL},
     {SDLK_e, 0, ACTION_EDIT, ONCE, "E", "key.edit", NULL},
+    {SDLK_o, 0, ACTION_MODELS, ONCE, "O", "key.models", NULL},
     {SDLK_k, 0, ACTION_KEEP, ONCE, "K", "key.keep", "hint.keep"},
     {SDLK_r, KMOD_SHIFT, ACTION_MEASURE, ONCE, "name.shift_r", "key.measure", NULL},
     {']', TYPED, ACTION_PROMPT_LONGER, ONCE, "[ ]", "key.prompt_longer", "hint.prompt_longer"},

@@ -271,6 +271,7 @@ static void stop(struct player *player) {
     session_close(player->session);
     text_destroy(player->text);
     lesson_destroy(player->lesson);
+    shelf_clear(&player->shelf);
     free(player->easel);
 }
 

@@ -5,6 +5,7 @@
 #include "app/command/describe.h"
 #include "app/window/hud.h"
 #include "app/window/keys.h"
+#include "compute/base/num.h"
 #include "compute/base/stopwatch.h"
 #include "compute/base/utf8.h"
 #include "compute/base/words.h"
@@ -86,6 +87,7 @@ static struct at_hand at_hand_of(const struct player *player, int64_t wall_ns) {
     at.tile_count = desk->tile_count;
     at.prompt_count = desk->prompt_count;
     at.editor_message = desk->message[0] ? desk->message : NULL;
+    shelf_put(&at, &player->shelf);
     return at;
 }
 
@@ -103,6 +105,8 @@ static bool term_under_pointer(const struct player *player, struct lesson_term *
 static void compose(struct player *player, int64_t wall_ns) {
     struct easel *easel = player->easel;
     const struct stage_state *stage = &player->stage;
+    if (stage->side == SIDE_MODELS)
+        shelf_look(&player->shelf, max_int(stage->list_focus, 0));
     struct at_hand at = at_hand_of(player, wall_ns);
     struct frame_target target = {.text = player->text};
     window_size_px(player->window, &target.width_px, &target.height_px);

@@ -8,6 +8,7 @@
 #include "render/pixel/surface.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -64,6 +65,27 @@ static void keep_run(struct player *player, int64_t wall_ns) {
     player_toast(player, wall_ns, ok ? word("toast.kept") : failure);
 }
 
+// The model in focus of the list.
+static void open_model(struct player *player, int64_t wall_ns) {
+    struct shelf *shelf = &player->shelf;
+    int index = player->stage.list_focus;
+    if (index < 0 || index >= shelf->count)
+        return;
+    shelf_look(shelf, index);
+    if (shelf->list[index].is_open || shelf->about.obstacles[0].text[0])
+        player_toast(player, wall_ns,
+                     word(shelf->list[index].is_open ? "models.is_open" : "toast.not_opened"));
+    else
+        player_open_model(player, shelf->paths[index], shelf->list[index].name, wall_ns);
+}
+
+static void take_file(struct player *player, const char *path, int64_t wall_ns) {
+    const char *slash = strrchr(path, '/');
+    input_edit(&player->input, false);
+    player_open_model(player, path, slash ? slash + 1 : path, wall_ns);
+    player->is_stale = true;
+}
+
 // Carries out what an action left to the loop. False: quit.
 static bool serve_requests(struct player *player, const struct actions_context *context) {
     int64_t wall_ns = context->wall_ns;
@@ -77,6 +99,10 @@ static bool serve_requests(struct player *player, const struct actions_context *
         keep_run(player, wall_ns);
     if (requests & REQUEST_EDIT)
         open_desk(player, context);
+    if (requests & REQUEST_MODELS)
+        player_list_models(player, NULL);
+    if (requests & REQUEST_OPEN)
+        open_model(player, wall_ns);
     if (requests & REQUEST_MEASURE)
         player_measure(player, wall_ns);
     else if (requests & REQUEST_MEASURE_SOON)
@@ -87,7 +113,7 @@ static bool serve_requests(struct player *player, const struct actions_context *
 static bool is_toggle(enum action action) {
     return action == ACTION_FULLSCREEN || action == ACTION_HELP || action == ACTION_BLANK ||
            action == ACTION_LOG || action == ACTION_GLOSSARY || action == ACTION_WHY ||
-           action == ACTION_PREDICT || action == ACTION_SIMPLE;
+           action == ACTION_PREDICT || action == ACTION_SIMPLE || action == ACTION_MODELS;
 }
 
 static void put_action_toast(struct player *player, int64_t wall_ns) {
@@ -214,6 +240,9 @@ bool player_take_event(struct player *player, struct input_event *event, int64_t
     case INPUT_COMPOSED:
     case INPUT_EDIT:
         use_desk(player, event, wall_ns);
+        return true;
+    case INPUT_DROPPED:
+        take_file(player, event->text, wall_ns);
         return true;
     case INPUT_ACTION:
         return act(player, event->action, wall_ns);

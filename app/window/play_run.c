@@ -2,6 +2,7 @@
 #include "app/window/player.h"
 
 #include "compute/base/why.h"
+#include "compute/base/words.h"
 
 static void follow_live(struct player *player, int64_t wall_ns, bool has_begun) {
     struct playhead *playhead = &player->stage.playhead;
@@ -91,6 +92,51 @@ static void keep_up(struct player *player, int64_t wall_ns) {
         player_measure(player, wall_ns);
 }
 
+void player_list_models(struct player *player, const char *given) {
+    struct stage_state *stage = &player->stage;
+    int index = shelf_find(&player->shelf, session_request(player->session), given);
+    if (!player->lesson || index < 0)
+        return; // there is no panel
+    if (stage->mode == MODE_LAB)
+        stage->mode = MODE_STAGE;
+    stage->side = SIDE_MODELS;
+    stage->list_focus = index;
+    player->is_stale = true;
+}
+
+void player_open_model(struct player *player, const char *path, const char *name, int64_t wall_ns) {
+    char toast[sizeof player->toast];
+    struct why why;
+    if (!session_open_model(player->session, path, &why)) {
+        player_toast(player, wall_ns, why.text);
+        return;
+    }
+    player->has_chosen = true;
+    player->has_told_failure = false;
+    player->place_run = NULL;
+    player->stage.side = SIDE_NONE;
+    player->stage.clock = CLOCK_MEASURED;
+    player->asked_prompt[CLOCK_MEASURED] = session_request(player->session)->prompt_tokens;
+    player->asked_answer[CLOCK_MEASURED] = session_request(player->session)->answer_tokens;
+    WORDS_SAY(toast, "toast.opening", "name", name);
+    player_toast(player, wall_ns, toast);
+    player_refresh_run(player, wall_ns, false);
+}
+
+// What became of the model that was chosen. A refusal needs room: the list's panel has it.
+static void tell_choice(struct player *player, int64_t wall_ns) {
+    const char *refusal = session_refusal(player->session);
+    if (!player->has_chosen || (!refusal && !session_can_measure(player->session)))
+        return;
+    player->has_chosen = false;
+    if (!refusal)
+        return;
+    player_toast(player, wall_ns, word("toast.not_opened"));
+    player_list_models(player, session_refused(player->session));
+    if (player->stage.side == SIDE_MODELS)
+        shelf_refuse(&player->shelf, player->stage.list_focus, refusal);
+}
+
 void player_poll(struct player *player, int64_t wall_ns) {
     bool live_is_over = player->is_live && player->run->state != RUN_OPEN &&
                         playhead_is_at_end(&player->stage.playhead, wall_ns);
@@ -102,6 +148,7 @@ void player_poll(struct player *player, int64_t wall_ns) {
     if (!session_poll(player->session, wall_ns, wants_live) && !live_is_over)
         return;
     player->is_stale = true;
+    tell_choice(player, wall_ns);
     // A lost device ends measuring; what was recorded plays on.
     if (session_failure(player->session) && player->has_shown && !player->has_told_failure) {
         player->has_told_failure = true;

@@ -8,6 +8,7 @@
 #include "app/window/desk.h"
 #include "app/window/memory.h"
 #include "app/window/pointer.h"
+#include "app/window/shelf.h"
 #include "render/pixel/window.h"
 
 // Too large for the stack.
@@ -26,6 +27,7 @@ struct player {
     struct lesson *lesson; // owned, NULL = none could be read
     struct input input;
     struct pointer pointer;
+    struct shelf shelf; // filled when the list of models is opened
     struct stage_state stage;
     struct memory memory; // as loaded, or defaults
     int first_width, first_height;
@@ -53,6 +55,7 @@ struct player {
     // By clock: prompt and answer length that its run was last requested with.
     int asked_prompt[2], asked_answer[2];
     bool has_told_failure;      // the user was told that the device was lost
+    bool has_chosen;            // a model, and was not yet told whether it opens
     const struct run *said_run; // whose step was printed last, for --describe
     int said_event;
     struct lesson_place said_place;
@@ -79,6 +82,10 @@ struct actions_context player_context(const struct player *player, int64_t wall_
 void player_refresh_run(struct player *player, int64_t wall_ns, bool keep_place);
 void player_poll(struct player *player, int64_t wall_ns);
 void player_measure(struct player *player, int64_t wall_ns);
+// Another model (NULL: the bundled one) in place of the one there is. `name` is said.
+void player_open_model(struct player *player, const char *path, const char *name, int64_t wall_ns);
+// Opens the list of models, with `given` in it and in focus (NULL: the open one).
+void player_list_models(struct player *player, const char *given);
 
 // play_input.c: applies what the user did. False: quit.
 bool player_take_event(struct player *player, struct input_event *event, int64_t wall_ns);

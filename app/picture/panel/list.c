@@ -1,5 +1,5 @@
-// The two lists: the log (every event with its time, the same events as the clock's marks)
-// and the glossary (all terms; the one in focus is explained above them).
+// The lists: the log (every event with its time, the same events as the clock's marks), the
+// glossary (all terms) and the models; what is in focus is explained above the last two.
 #include "app/picture/panel/parts.h"
 
 #include "compute/base/num.h"
@@ -95,5 +95,41 @@ void panel_put_glossary(struct panel *out, const struct panel_seen *seen) {
         *line = (struct panel_line){.tone = TONE_INK, .is_past = true};
         snprintf(line->text, sizeof line->text, "%s",
                  lesson_term(seen->lesson, out->line_first + i).name);
+    }
+}
+
+// --- The models ---
+
+static void put_model(struct panel_block *out, const struct panel_seen *seen, int index) {
+    const struct at_hand *at = seen->at;
+    const struct at_hand_model *model = &at->models[index];
+    snprintf(out->heading, sizeof out->heading, "%s", model->place);
+    snprintf(out->text, sizeof out->text, "%s", model->name);
+    if (at->model_focus != index)
+        return;
+    if (at->model_architecture[0] && at->model_type[0])
+        panel_append(out, seen, '\n', "models.made_of", "architecture", at->model_architecture,
+                     "type", at->model_type, NULL);
+    if (model->is_open)
+        panel_append(out, seen, '\n', "models.is_open", NULL);
+    else if (at->model_refusal)
+        panel_append(out, seen, '\n', "models.refused", "why", at->model_refusal, NULL);
+    else
+        panel_append(out, seen, '\n', "models.opens", NULL);
+}
+
+void panel_put_models(struct panel *out, const struct panel_seen *seen) {
+    const struct at_hand *at = seen->at;
+    if (at->model_count == 0)
+        return;
+    int focus = place_lines(out, at->model_count, seen->stage->list_focus);
+    put_model(panel_add_block(out, seen, NULL), seen, focus);
+    for (int i = 0; i < out->line_count; i++) {
+        const struct at_hand_model *model = &at->models[out->line_first + i];
+        struct panel_line *line = &out->lines[i];
+        *line =
+            (struct panel_line){.tone = model->is_open ? TONE_DECODE : TONE_QUIET, .is_past = true};
+        snprintf(line->time, sizeof line->time, "%s", figure_bytes(model->bytes).text);
+        snprintf(line->text, sizeof line->text, "%s", model->name);
     }
 }

@@ -59,6 +59,7 @@ void panel_fill(struct panel *out, const struct at_hand *at, const struct stage_
         [SIDE_WHY] = {panel_put_why, "title.why", "why.hint"},
         [SIDE_PROMPT] = {panel_put_editor, "title.prompt", "editor.hint"},
         [SIDE_PREDICT] = {panel_put_predict, "title.predict", NULL},
+        [SIDE_MODELS] = {panel_put_models, "title.models", "models.hint"},
         [SIDE_SIMPLE] = {panel_put_lesson, "title.simple", "simple.hint"},
     };
     struct panel_seen seen;
@@ -78,6 +79,8 @@ int panel_lines(const struct at_hand *at, enum side side) {
         return run_events(at->run);
     case SIDE_GLOSSARY:
         return lesson_terms(at->lesson);
+    case SIDE_MODELS:
+        return at->model_count;
     case SIDE_SIMPLE:
         return lesson_steps(at->lesson, lesson_simple_chapter(at->lesson), at->run);
     default:

@@ -27,6 +27,7 @@ void panel_put_glossary(struct panel *out, const struct panel_seen *seen);
 void panel_put_why(struct panel *out, const struct panel_seen *seen);
 void panel_put_editor(struct panel *out, const struct panel_seen *seen);
 void panel_put_predict(struct panel *out, const struct panel_seen *seen);
+void panel_put_models(struct panel *out, const struct panel_seen *seen);
 
 // Parts of the lesson's step.
 void panel_put_bars(struct panel *out, const struct panel_seen *seen);

@@ -387,6 +387,17 @@ static void paint_tick(const struct grid *g, int layer, bool is_lit) {
                  paint_color(g->paint, accent));
 }
 
+// False: even at the least size the names need more room, so that the numbers stand alone.
+static bool layers_fit(const struct grid *g, int width_px) {
+    char name[24];
+    for (int layer = 0; layer < g->layout->input.layers; layer++) {
+        WORDS_SAY(name, "stage.layer", "number", figure_count(layer + 1, false).text);
+        if (text_width_px(g->paint->text, FACE_WORDS, g->layout->floor_px, name) > width_px)
+            return false;
+    }
+    return true;
+}
+
 static void paint_labels(const struct grid *g) {
     const struct layout *layout = g->layout;
     bool is_calm = g->view->pass.calm_ppm > VIEW_PPM / 2;
@@ -395,6 +406,8 @@ static void paint_labels(const struct grid *g) {
     bool is_chip = layout->label_every == 1;
     int most_px = (layout->row_px - layout->row_gap_px) * 4 / 5;
     int px = is_chip ? clamp_int(most_px, layout->floor_px, layout->small_px) : layout->small_px;
+    int room = layout->labels.w - (is_chip ? 0 : 2 * layout->unit_px);
+    bool has_names = layers_fit(g, room);
     for (int layer = 0; layer < layout->input.layers; layer++) {
         bool is_lit = layer == lit;
         bool is_named = (layer + 1) % layout->label_every == 0 || is_chip;
@@ -411,7 +424,8 @@ static void paint_labels(const struct grid *g) {
             rect.w -= 2 * layout->unit_px;
         }
         char name[24];
-        WORDS_SAY(name, "stage.layer", "number", figure_count(layer + 1, false).text);
+        WORDS_SAY(name, has_names ? "stage.layer" : "stage.layer_number", "number",
+                  figure_count(layer + 1, false).text);
         paint_label(g, (struct row_label){rect, px, is_chip, is_lit}, name);
     }
     paint_label(g, (struct row_label){layout->output_label, px, true, is_in_output(g) && !is_calm},

@@ -12,6 +12,7 @@
 
 #include "app/state/editor.h"
 #include "compute/analysis/roofline.h"
+#include "compute/base/figures.h"
 #include "tests/app/picture/panel_fixture.h"
 #include "tests/render/data/alike.h"
 
@@ -321,6 +322,47 @@ static void the_glossary_explains_the_word_in_focus(void **state) {
     run_destroy(run);
 }
 
+static void the_models_are_listed_and_the_one_in_focus_says_whether_it_opens(void **state) {
+    (void)state;
+    static const struct at_hand_model models[] = {
+        {.name = "the bundled model", .place = "tokendrip", .bytes = 5700000, .is_open = true},
+        {.name = "llama3.2:1b", .place = "Ollama", .bytes = 1300000000},
+        {.name = "other", .place = "Downloads", .bytes = 1},
+    };
+    struct run *run = lesson_run("module-7", RUN_CHARGED, 0, 0);
+    struct showing source = source_of(run, 0, SIDE_MODELS);
+    source.at.models = models;
+    source.at.model_count = 3;
+    source.at.model_focus = 1;
+    source.at.model_architecture = "llama";
+    source.at.model_type = "Q4_K";
+    assert_int_equal(panel_lines(&source.at, SIDE_MODELS), 3);
+    for (int i = 0; i < 3; i++) {
+        source.stage.list_focus = i;
+        panel_fill(&panel_a, &source.at, &source.stage);
+        assert_int_equal(panel_a.line_count, 3);
+        assert_int_equal(panel_a.line_focus, i);
+        for (int k = 0; k < 3; k++)
+            assert_string_equal(panel_a.lines[k].text, models[k].name);
+        assert_string_equal(panel_a.blocks[0].heading, models[i].place);
+        // What is not known yet of a file is not said of it.
+        assert_true((strstr(panel_a.blocks[0].text, "Q4_K") != NULL) == (i == 1));
+    }
+    source.stage.list_focus = 1;
+    panel_fill(&panel_a, &source.at, &source.stage);
+    assert_non_null(strstr(panel_a.blocks[0].text, "Enter opens it"));
+    assert_string_equal(panel_a.lines[1].time, figure_bytes(1300000000).text);
+    source.at.model_refusal = "it is torn";
+    panel_fill(&panel_a, &source.at, &source.stage);
+    assert_non_null(strstr(panel_a.blocks[0].text, "it is torn"));
+    assert_null(strstr(panel_a.blocks[0].text, "Enter opens it"));
+    source.at.model_refusal = NULL;
+    source.at.model_focus = source.stage.list_focus = 0;
+    panel_fill(&panel_a, &source.at, &source.stage);
+    assert_non_null(strstr(panel_a.blocks[0].text, "is open"));
+    run_destroy(run);
+}
+
 static void the_editor_shows_its_text_its_newest_tokens_and_its_trouble(void **state) {
     (void)state;
     static struct view_token tiles[PANEL_MAX_TILES + 10];
@@ -525,6 +567,7 @@ int main(void) {
         cmocka_unit_test(the_guesses_meet_what_came_at_the_runs_end_and_not_before),
         cmocka_unit_test(the_guess_of_a_first_token_reads_in_the_runs_unit),
         cmocka_unit_test(the_glossary_explains_the_word_in_focus),
+        cmocka_unit_test(the_models_are_listed_and_the_one_in_focus_says_whether_it_opens),
         cmocka_unit_test(the_editor_shows_its_text_its_newest_tokens_and_its_trouble),
         cmocka_unit_test(why_names_the_longer_bound_or_what_neither_explains),
         cmocka_unit_test(why_says_what_it_reads_at_which_rate),

@@ -316,7 +316,7 @@ static void a_look_says_architecture_type_and_why_a_file_does_not_open(void **st
     struct modelfile about;
     char path[2 * PATH];
     (void)state;
-    modelfile_look(&about, TOKENDRIP_SOURCE_DIR "/assets/model/tokendrip.gguf");
+    modelfile_look(&about, TOKENDRIP_SOURCE_DIR "/assets/model/tokendrip.gguf", 1);
     assert_string_equal(about.architecture, "llama");
     assert_string_equal(about.types[0].name, "F16");
     assert_int_equal(about.type_count, 2);
@@ -335,7 +335,7 @@ static void a_look_says_architecture_type_and_why_a_file_does_not_open(void **st
     assert_string_equal(about.obstacles[0].text, "");
     put("broken.gguf", "GGUF");
     snprintf(path, sizeof path, "%s/broken.gguf", home);
-    modelfile_look(&about, path);
+    modelfile_look(&about, path, 1);
     assert_string_equal(about.architecture, "");
     assert_string_equal(about.name, "");
     assert_non_null(strstr(about.obstacles[0].text, "broken.gguf: cut short"));

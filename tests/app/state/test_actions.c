@@ -538,6 +538,32 @@ static void a_line_of_the_log_is_a_direct_seek(void **state) {
     lesson_destroy(lesson);
 }
 
+static void a_model_of_the_list_is_asked_for_by_its_line(void **state) {
+    (void)state;
+    struct lesson *lesson = lesson_in("en");
+    struct run *run = random_run(1, &small);
+    struct actions_context context = with_lesson(run, lesson);
+    struct stage_state stage = stage_for(run);
+    stage.mode = MODE_LAB;
+    stage = actions_apply(stage, ACTION_MODELS, &context);
+    assert_int_equal(stage.side, SIDE_MODELS);
+    assert_int_equal(stage.mode, MODE_STAGE); // Lab has no panel
+    assert_int_equal(stage.requests, REQUEST_MODELS);
+    stage.requests = 0;
+    context.line_count = 3;
+    stage = actions_apply(stage, ACTION_DOWN, &context);
+    stage = actions_apply(stage, ACTION_DOWN, &context);
+    int64_t before = moment(&stage);
+    stage = actions_apply(stage, ACTION_ENTER, &context);
+    assert_int_equal(stage.requests, REQUEST_OPEN);
+    assert_int_equal(stage.list_focus, 2);
+    assert_int_equal(moment(&stage), before);
+    stage = actions_apply(stage, ACTION_MODELS, &context);
+    assert_int_equal(stage.side, SIDE_NONE);
+    run_destroy(run);
+    lesson_destroy(lesson);
+}
+
 static void the_arrows_move_the_focus_and_then_what_it_is_on(void **state) {
     (void)state;
     struct run *run = random_run(8, &small);
@@ -769,6 +795,7 @@ int main(void) {
         cmocka_unit_test(chapters_of_the_lesson_begin_at_their_first_step),
         cmocka_unit_test(lab_turns_its_pages_and_stops_at_the_last),
         cmocka_unit_test(a_line_of_the_log_is_a_direct_seek),
+        cmocka_unit_test(a_model_of_the_list_is_asked_for_by_its_line),
         cmocka_unit_test(the_arrows_move_the_focus_and_then_what_it_is_on),
         cmocka_unit_test(up_and_down_are_speed_where_nothing_can_have_the_focus),
         cmocka_unit_test(the_run_waits_until_both_guesses_are_set),

@@ -22,7 +22,9 @@ static void check_help(const int size[2], bool is_presented, bool has_toast) {
     static const struct sample sample = {
         .layers = 8, .prompt_tokens = 18, .answer_limit = 7, .answers = 7, .moment = {.pass = 3}};
     struct layout_input in = sample_input(&sample, size[0], size[1], LAYOUT_STAGE);
-    struct hud hud = {.toast = has_toast ? word("toast.charged") : NULL, .is_help = !has_toast};
+    struct hud hud = {.toast = has_toast ? word("toast.charged") : NULL,
+                      .is_help = !has_toast,
+                      .loaded_permille = -1};
     in.is_presented = is_presented;
     assert_true(layout_make(&layout, &in));
     sample_view(&view, &sample);
@@ -86,9 +88,37 @@ static void a_model_being_loaded_is_a_bar_below_the_message(void **state) {
     assert_true(bar.y > 720 / 2 && bar.y + bar.h < 720 * 3 / 4);
 }
 
+// Beside a run the bar lies in the box of the toast, also once the toast is over.
+static void a_model_being_loaded_beside_a_run_is_a_bar_in_the_box_of_the_toast(void **state) {
+    (void)state;
+    static const struct sample sample = {
+        .layers = 8, .prompt_tokens = 18, .answer_limit = 7, .answers = 7, .moment = {.pass = 3}};
+    static const char *const toasts[] = {NULL, "opening llama3.2:1b"};
+    struct layout_input in = sample_input(&sample, 1280, 720, LAYOUT_STAGE);
+    assert_true(layout_make(&layout, &in));
+    sample_view(&view, &sample);
+    struct paint paint = {&view, &layout, theme_find(THEME_DARK), text};
+    for (int i = 0; i < 2; i++) {
+        struct hud hud = {.toast = toasts[i], .loaded_permille = 500};
+        cmdlist_clear(&list);
+        hud_paint(&list, &hud, &paint);
+        assert_true(list.count > 3);
+        struct rect box = list.cmds[0].rect, bar = list.cmds[list.count - 2].rect;
+        struct rect filled = list.cmds[list.count - 1].rect;
+        assert_true(bar.x >= box.x && bar.x + bar.w <= box.x + box.w);
+        assert_true(bar.y >= box.y && bar.y + bar.h <= box.y + box.h);
+        assert_int_equal(filled.w, bar.w / 2);
+    }
+    struct hud nothing = {.loaded_permille = -1};
+    cmdlist_clear(&list);
+    hud_paint(&list, &nothing, &paint);
+    assert_int_equal(list.count, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_model_being_loaded_is_a_bar_below_the_message),
+        cmocka_unit_test(a_model_being_loaded_beside_a_run_is_a_bar_in_the_box_of_the_toast),
         cmocka_unit_test(help_and_toasts_keep_the_margins_and_the_least_type),
     };
     return cmocka_run_group_tests(tests, open_text, close_text);

@@ -162,6 +162,21 @@ static void what_an_input_method_composes_belongs_to_the_text(void **state) {
         continue;
 }
 
+static void a_file_dropped_on_the_window_is_its_path(void **state) {
+    (void)state;
+    struct input input = {0};
+    struct input_event events[4];
+    for (int editing = 0; editing < 2; editing++) {
+        input_edit(&input, editing);
+        SDL_Event event = {
+            .drop = {.type = SDL_DROPFILE, .file = SDL_strdup("/tmp/M\xC3\xB6.gguf")}};
+        SDL_PushEvent(&event);
+        assert_int_equal(take(&input, events, 4), 1);
+        assert_int_equal(events[0].kind, INPUT_DROPPED);
+        assert_string_equal(events[0].text, "/tmp/M\xC3\xB6.gguf");
+    }
+}
+
 // Last: nothing wakes any more in this process.
 static void after_the_end_nothing_wakes(void **state) {
     (void)state;
@@ -184,6 +199,7 @@ int main(void) {
         cmocka_unit_test(in_a_text_the_keypad_moves_the_cursor),
         cmocka_unit_test(a_chord_does_one_thing),
         cmocka_unit_test(after_an_input_method_a_sign_still_acts),
+        cmocka_unit_test(a_file_dropped_on_the_window_is_its_path),
         cmocka_unit_test(what_an_input_method_composes_belongs_to_the_text),
         cmocka_unit_test(after_the_end_nothing_wakes),
     };
