@@ -66,7 +66,8 @@ SEEN = ("render/paint", "app/picture",
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 # What a text is not: a key, a file or option name, a name in a file format, an environment
 # variable, a printf format without words.
-PLAIN = re.compile(r"^[a-z0-9_]*$|^[a-z]+(\.[a-z0-9_]+)+$|^[A-Z_][A-Z0-9_]*$|^[%\w/.-]*\.(json|png)$|"
+PLAIN = re.compile(r"^[a-z0-9_]*$|^[a-z]+(\.[a-z0-9_]+)+$|^[A-Z_][A-Z0-9_]*$|"
+                   r"^[%\w/.-]*\.(json|png|gguf)$|"
                    r"^tokendrip%s%s$|^FLOP/s$")
 # Calls whose texts are reasons (told in English, translated under "reasons"), names or notes
 # for a terminal.
@@ -103,31 +104,50 @@ def check_seen(path):
                                 "make it a key of the languages' words")
 
 
-# Rooms whose reasons reach the screen: every other language has them all.
-TOLD = ("app/runs", "compute/engine", "compute/measure", "compute/backend", "compute/cpu",
-        "compute/base/partfile.c", "compute/base/json_in.c")
-REASON = re.compile(r'\bwhy_set\(\s*[^,]+,\s*((?:"(?:[^"\\]|\\.)*"\s*)+)[,)]')
+# Rooms whose reasons reach the screen or the terminal: every other language has them all.
+TOLD = ("app/runs", "app/options", "app/command", "app/window", "compute/engine",
+        "compute/measure", "compute/backend", "compute/cpu", "compute/cuda", "compute/model",
+        "compute/base", "compute/file", "render/pixel", "render/film")
+REASON = re.compile(r'\b(?:why_set|fail\w*|\w*refuse|jsonin_fail|sink_keep|why_spoken)\((?:[^"();]|\([^()]*\))*?'
+                    r'((?:"(?:[^"\\]|\\.)*"\s*)+)[,)]')
 CONVERSION = re.compile(r"%[-+ #0-9.*lzhjt]*[a-zA-Z%]")
+WIDTHS = {"PRId64": '"ld"', "PRIu64": '"lu"', "PRIu32": '"u"'}  # as on this system
+
+
+def code_of(place):
+    """The texts of a room's files."""
+    path = os.path.join(ROOT, place)
+    for name in sorted(os.listdir(path)):
+        if name.endswith((".c", ".cu")):
+            with open(os.path.join(path, name), encoding="utf-8") as file:
+                text = re.sub(r"(?<!:)//[^\n]*", "", file.read())
+            yield re.sub("|".join(WIDTHS), lambda match: WIDTHS[match[0]], text)
+
+
+def joined(literals):
+    return "".join(LITERAL.findall(literals)).replace('\\"', '"')
 
 
 def reasons_of(place):
     """The formats of a room's reasons."""
-    path = os.path.join(ROOT, place)
-    files = [path] if path.endswith(".c") else [os.path.join(path, name)
-                                                for name in os.listdir(path) if name.endswith(".c")]
-    for name in sorted(files):
-        with open(name, encoding="utf-8") as file:
-            for match in REASON.findall(file.read()):
-                text = "".join(LITERAL.findall(match)).replace('\\"', '"')
-                if re.search("[A-Za-z]{3}", CONVERSION.sub("", text)):
-                    yield text
+    for code in code_of(place):
+        for match in REASON.findall(code):
+            text = joined(match)
+            if re.search("[A-Za-z]{3}", CONVERSION.sub("", text)):
+                yield text
+
+
+def texts_of(place):
+    """All texts of a room: some reasons stand in tables."""
+    for code in code_of(place):
+        yield from (joined(match) for match in re.findall(r'(?:"(?:[^"\\\n]|\\.)*"\s*)+', code))
 
 
 def check_reasons(code, reasons):
     told = {text for place in TOLD for text in reasons_of(place)}
     for text in sorted(told - set(reasons)):
         problems.append(f"{code}: no reason for \"{text}\"")
-    for text in sorted(set(reasons) - told):
+    for text in sorted(set(reasons) - {text for place in TOLD for text in texts_of(place)}):
         problems.append(f"{code}: nobody gives the reason \"{text}\"")
     for text, other in reasons.items():
         if CONVERSION.findall(text) != CONVERSION.findall(other):
