@@ -63,6 +63,14 @@ static void put_prompt(struct panel_control *out, const struct panel_seen *seen)
                seen->at->longest_prompt);
 }
 
+// The answer may still come to its end token, or has ended with it; not one that stopped at its
+// limit, as a saved run's may.
+static bool is_to_end(const struct run *run) {
+    int answers = run_answers_seen(run);
+    return run->state == RUN_OPEN || answers == 0 ||
+           run->tokens[run->info.prompt_tokens + answers - 1].is_control;
+}
+
 // An answer that goes on to its end token has no length of its own yet: the knob shows the
 // most tokens that it may have.
 static void put_answer(struct panel_control *out, const struct panel_seen *seen) {
@@ -70,7 +78,7 @@ static void put_answer(struct panel_control *out, const struct panel_seen *seen)
     PANEL_SAY(out->label, seen, "slider.answer");
     put_length(out, seen, seen->stage->answer_tokens, seen->run->info.answer_limit,
                seen->at->longest_answer);
-    bool is_fixed = seen->run->info.forced_length || !seen->at->can_move;
+    bool is_fixed = seen->run->info.forced_length || !seen->at->can_move || !is_to_end(seen->run);
     if (seen->stage->answer_tokens <= 0 && seen->run->info.origin != RUN_LESSON && !is_fixed)
         PANEL_SAY(out->value, seen, "slider.to_end");
 }

@@ -311,6 +311,21 @@ static void sliders_stand_where_the_hand_is_and_mark_what_is_on_screen(void **st
     run_destroy(run);
 }
 
+// A run may stop at its limit: then the slider says how long it is, whatever was asked for.
+static void an_answer_is_to_the_end_token_only_if_it_may_end_with_one(void **state) {
+    (void)state;
+    struct run *run = measured_run(&(struct measured){18, 16, 1000, 100, 64});
+    struct showing source = source_of(run, run_end_ns(run), SIDE_NONE);
+    source.stage.place = place_with(run, LESSON_ANSWER);
+    panel_fill(&panel_a, &source.at, &source.stage);
+    const struct panel_control *answer = &panel_a.controls[control_of(&panel_a, TARGET_ANSWER)];
+    assert_string_equal(answer->value, "16 tokens");
+    run->tokens[18 + 15].is_control = true;
+    panel_fill(&panel_a, &source.at, &source.stage);
+    assert_string_equal(answer->value, "to the end token");
+    run_destroy(run);
+}
+
 static void the_switch_stands_on_the_counting_shown(void **state) {
     (void)state;
     for (int counting = RUN_ENGINE; counting <= RUN_CHARGED; counting++) {
@@ -338,6 +353,7 @@ int main(void) {
         cmocka_unit_test(no_text_of_the_lesson_is_cut_in_any_language),
         cmocka_unit_test(each_control_is_the_one_that_its_target_names),
         cmocka_unit_test(sliders_stand_where_the_hand_is_and_mark_what_is_on_screen),
+        cmocka_unit_test(an_answer_is_to_the_end_token_only_if_it_may_end_with_one),
         cmocka_unit_test(the_switch_stands_on_the_counting_shown),
     };
     return cmocka_run_group_tests(tests, open_lesson, close_lesson);
