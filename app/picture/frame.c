@@ -115,8 +115,11 @@ void frame_compose(struct frame *frame, const struct at_hand *at, const struct s
         return;
     }
     paint_scene(&frame->scene, &frame->paint);
-    if (frame->has_panel)
-        compose_panel(frame, &shown, stage);
+    if (!frame->has_panel)
+        return;
+    if (is_moving(stage, shown.t_ns))
+        shown.t_ns = scene_read_ns(shown.run, shown.t_ns, stage->playhead.rate);
+    compose_panel(frame, &shown, stage);
 }
 
 // --- What is under the pointer ---

@@ -19,3 +19,16 @@ int64_t scene_hold_ns(const struct run *run, int64_t t_ns, struct scene_hold hol
     }
     return is_quick ? shown_ns : t_ns;
 }
+
+int64_t scene_read_ns(const struct run *run, int64_t t_ns, struct playhead_rate rate) {
+    static const int64_t renew_screen_ns = 400000000;
+    struct run_moment now = run_moment_at(run, t_ns);
+    if (now.at_end || t_ns <= 0)
+        return t_ns;
+    t_ns = scene_hold_ns(run, now.t_ns, SCENE_HOLD_FIGURES, rate);
+    int64_t renew_ns = playhead_run_ns(rate, renew_screen_ns);
+    int64_t event_ns = run_event_ns(run, now.passes_done);
+    if (t_ns > event_ns && renew_ns > 0)
+        t_ns = event_ns + (t_ns - event_ns) / renew_ns * renew_ns;
+    return max_i64(t_ns, 1);
+}

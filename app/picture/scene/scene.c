@@ -105,19 +105,6 @@ static void put_trail(struct view *view, const struct run_moment *now,
     };
 }
 
-// Figures that run on with the moment could not be read. They are renewed at every event and
-// two to three times a second between two, or as rarely as their hold asks for.
-static struct run_moment read_moment(const struct run_moment *now,
-                                     const struct scene_options *options) {
-    static const int64_t renew_screen_ns = 400000000;
-    int64_t t_ns = scene_hold_ns(now->run, now->t_ns, SCENE_HOLD_FIGURES, options->rate);
-    int64_t renew_ns = playhead_run_ns(options->rate, renew_screen_ns);
-    int64_t event_ns = run_event_ns(now->run, now->passes_done);
-    if (t_ns > event_ns && renew_ns > 0)
-        t_ns = event_ns + (t_ns - event_ns) / renew_ns * renew_ns;
-    return run_moment_at(now->run, max_i64(t_ns, 1));
-}
-
 static void put_clock(struct view *view, const struct run_moment *now,
                       const struct scene_options *options) {
     int64_t scale_ns = options->scale_ns;
@@ -185,7 +172,7 @@ void scene_at(struct view *view, const struct run *run, int64_t t_ns,
     put_clock(view, &now, options);
     view->stage = stage_of(view, &now);
     scene_put_tokens(view, &now);
-    if (options->is_moving && !now.at_end && t_ns > 0)
-        now = read_moment(&now, options);
+    if (options->is_moving)
+        now = run_moment_at(run, scene_read_ns(run, t_ns, options->rate));
     scene_put_words(view, &now, options);
 }

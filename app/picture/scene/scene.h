@@ -45,6 +45,11 @@ struct scene_hold {
 int64_t scene_hold_ns(const struct run *run, int64_t t_ns, struct scene_hold hold,
                       struct playhead_rate rate);
 
+// The moment whose figures are shown at t_ns while it goes on by itself: figures that run on
+// with it could not be read. They are renewed at every event and two to three times a second
+// between two, or as rarely as their hold asks for. Stage and panel show the same.
+int64_t scene_read_ns(const struct run *run, int64_t t_ns, struct playhead_rate rate);
+
 // The span as a part of a clock whose full width stands for scale_ns.
 struct view_span scene_span(const struct run_span *span, int64_t scale_ns);
 

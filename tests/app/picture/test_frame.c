@@ -126,6 +126,32 @@ static void the_same_frame_twice_is_the_same_list(void **state) {
     }
 }
 
+static void panel_and_read_outs_show_one_time_while_it_runs(void **state) {
+    struct bench *bench = *state;
+    struct run *run = lesson_run("stage-0", RUN_ENGINE, 0, 0);
+    struct stage_state stage = stage_for(run, MODE_LESSON);
+    stage.playhead.rate = (struct playhead_rate){1, 50};
+    stage.place = (struct lesson_place){1, 0};
+    int seen = 0;
+    for (int i = 1; i < 60; i++) {
+        struct at_hand at = {.run = run, .t_ns = 1700000 * i, .lesson = bench->lesson};
+        struct frame_target target = {1280, 720, true, bench->text};
+        stage.playhead.is_paused = false;
+        stage.landed_ns = INT64_MIN;
+        frame_compose(bench->frame, &at, &stage, &target);
+        const struct panel *panel = &bench->frame->panel;
+        for (int block = 0; block < panel->block_count; block++) {
+            const char *clock = strstr(panel->blocks[block].text, "Clock: ");
+            const char *time = bench->frame->view.readouts[0].value;
+            size_t digits = strspn(time, "0123456789.");
+            if (clock && ++seen)
+                assert_memory_equal(clock + strlen("Clock: "), time, digits);
+        }
+    }
+    assert_true(seen > 20);
+    run_destroy(run);
+}
+
 static void calm_pictures_change_only_with_events(void **state) {
     struct bench *bench = *state;
     struct run *run = random_run(5, &small);
@@ -301,6 +327,7 @@ static void nothing_is_hit_before_there_is_a_run(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_frame_twice_is_the_same_list),
+        cmocka_unit_test(panel_and_read_outs_show_one_time_while_it_runs),
         cmocka_unit_test(calm_pictures_change_only_with_events),
         cmocka_unit_test(every_control_of_the_lesson_can_be_taken_with_the_mouse),
         cmocka_unit_test(a_slider_of_the_lab_follows_the_hand),
