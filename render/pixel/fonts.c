@@ -14,6 +14,7 @@
 enum {
     CHAIN_MAX = 3,
     ANSWERS = 2048, // remembered characters; a power of two
+    PLACES_BYTES = 140,
 };
 
 struct file {
@@ -154,14 +155,41 @@ static void chain_add(struct fonts *fonts, enum text_face face, int file) {
         fonts->chains[face][(*length)++] = file;
 }
 
+// "/usr/share/fonts, /home/me/.fonts": where fontconfig looks. Those that do not fit are counted.
+static void list_places(char *out, size_t bytes, FcConfig *config) {
+    FcStrList *folders = FcConfigGetFontDirs(config);
+    size_t used = 0;
+    int left_out = 0;
+    snprintf(out, bytes, "-");
+    for (const FcChar8 *folder; folders && (folder = FcStrListNext(folders));) {
+        if (used + strlen((const char *)folder) + sizeof ", +999" > bytes)
+            left_out++;
+        else
+            used += (size_t)snprintf(out + used, bytes - used, "%s%s", used ? ", " : "",
+                                     (const char *)folder);
+    }
+    if (left_out > 0)
+        snprintf(out + used, bytes - used, "%s+%d", used ? ", " : "", left_out);
+    if (folders)
+        FcStrListDone(folders);
+}
+
+static bool refuse(const struct fonts *fonts, struct why *why) {
+    char places[PLACES_BYTES];
+    list_places(places, sizeof places, fonts->config);
+    return why_set(why,
+                   "no font with Latin letters in the folders searched (%s): "
+                   "apt-get install fonts-dejavu-core fonts-inter",
+                   places);
+}
+
 static bool find_chains(struct fonts *fonts, struct why *why) {
     int plain = find_file(fonts, &wants[FACE_TOKEN]);
     bool has_dejavu = plain >= 0;
     if (!has_dejavu)
         plain = find_file(fonts, &(struct want){NULL, FC_WEIGHT_REGULAR});
     if (plain < 0)
-        return why_set(why, "no font with Latin letters was found; install one, for example with: "
-                            "apt-get install fonts-dejavu-core fonts-inter");
+        return refuse(fonts, why);
     bool has_inter = true;
     for (int face = 0; face < FACE_COUNT; face++) {
         int file = find_file(fonts, &wants[face]);

@@ -19,7 +19,7 @@ enum {
 struct fonts;
 
 // Finds a file for each face. Errors: no font with Latin letters; `why` names the
-// package. Owner: fonts_destroy. Main thread only, like all of this.
+// folders searched and the packages. Owner: fonts_destroy. Main thread only, like all of this.
 bool fonts_create(struct fonts **out, struct why *why);
 void fonts_destroy(struct fonts *fonts); // NULL is fine
 

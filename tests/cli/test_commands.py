@@ -529,11 +529,28 @@ class Fonts(program.Case):
     NOTE = (b"tokendrip: note: Inter is missing, DejaVu Sans stands in "
             b"(install fonts-inter)\n")
 
-    def dejavu_alone(self):
+    def fonts_in(self, *folders):
         with open(self.path("fonts.conf"), "w") as file:
-            file.write(f"<fontconfig><dir>{DEJAVU}</dir><cachedir>{self.folder}/cache</cachedir>"
-                       "</fontconfig>")
+            file.write("<fontconfig>" + "".join(f"<dir>{folder}</dir>" for folder in folders) +
+                       f"<cachedir>{self.folder}/cache</cachedir></fontconfig>")
         return dict(os.environ, FONTCONFIG_FILE=self.path("fonts.conf"))
+
+    def dejavu_alone(self):
+        return self.fonts_in(DEJAVU)
+
+    def test_without_fonts_one_line_names_the_places_searched_and_the_package(self):
+        os.mkdir(self.path("none"))
+        env = self.fonts_in(self.path("none"), "/nonexistent-fonts")
+        window = dict(env, SDL_VIDEODRIVER="dummy", XDG_STATE_HOME=self.folder)
+        still = ("record", "a.png", "--clock", "lesson")
+        for args, used in ((still, env), (still + ("--lang", "de"), env),
+                           (("--clock", "lesson"), window)):
+            code, _, err = self.run_program(*args, env=used)
+            self.assertEqual(code, 1, err)
+            self.assertRegex(err.decode(), r"\Atokendrip: [^\n]+\n\Z")
+            for part in (self.path("none"), "apt-get install fonts-dejavu-core fonts-inter"):
+                self.assertIn(part.encode(), err)
+        self.assertNotIn("a.png", self.files())
 
     def test_a_font_that_stands_in_for_another_is_told_once(self):
         still = ["record", "a.png", "--clock", "lesson", "--size", "640x480", "--overwrite"]

@@ -495,14 +495,26 @@ static void without_inter_dejavu_stands_in_and_it_is_said(void **state) {
     text_destroy(other);
 }
 
-static void without_any_font_the_package_is_named(void **state) {
+static void without_any_font_the_places_searched_and_the_package_are_named(void **state) {
     (void)state;
     struct text *other;
     struct why why = {0};
-    assert_false(open_with_fonts(&other, "<dir>/nonexistent</dir>", &why));
+    assert_false(open_with_fonts(&other, "<dir>/nonexistent</dir><dir>/empty/too</dir>", &why));
     assert_null(other);
-    assert_non_null(strstr(why.text, "fonts-dejavu-core"));
+    assert_non_null(strstr(why.text, "(/nonexistent, /empty/too)"));
+    assert_non_null(strstr(why.text, "apt-get install fonts-dejavu-core"));
     assert_null(strchr(why.text, '\n'));
+
+    // Of many places some are counted; the line still ends with what to do.
+    char many[4096] = "";
+    for (int i = 0; i < 40; i++)
+        snprintf(many + strlen(many), sizeof many - strlen(many), "<dir>/none/of/many/%d</dir>", i);
+    assert_false(open_with_fonts(&other, many, &why));
+    assert_non_null(strstr(why.text, "(/none/of/many/0, "));
+    assert_non_null(strstr(why.text, ", +"));
+    assert_non_null(strstr(why.text, "apt-get install fonts-dejavu-core fonts-inter"));
+    assert_false(open_with_fonts(&other, "", &why));
+    assert_non_null(strstr(why.text, "(-)"));
 }
 
 // Under an empty environment everything works and fontconfig keeps quiet.
@@ -557,7 +569,7 @@ int main(void) {
         cmocka_unit_test(many_sizes_do_not_keep_their_files_open),
         cmocka_unit_test(keys_tell_strings_faces_and_sizes_apart),
         cmocka_unit_test(without_inter_dejavu_stands_in_and_it_is_said),
-        cmocka_unit_test(without_any_font_the_package_is_named),
+        cmocka_unit_test(without_any_font_the_places_searched_and_the_package_are_named),
         cmocka_unit_test(an_empty_environment_prints_nothing),
     };
     return cmocka_run_group_tests(tests, open_text, close_text);
