@@ -15,6 +15,7 @@
 #include "compute/base/why.h"
 #include "compute/engine/engine.h"
 #include "compute/model/model.h"
+#include "compute/model/obstacles.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -310,6 +311,10 @@ static struct model *open_model(struct page *page, struct gguf **file, bool with
     if (page->about.obstacle_count > 0 || !model_from_gguf(&model, *file, gguf_name(*file), NULL))
         return NULL;
     *file = NULL;
+    if (!obstacles_no_holes(model->file, &page->about.obstacles[0])) {
+        page->about.obstacle_count = 1;
+        return model;
+    }
     page->about.window = model->math.window;
     for (int i = 0; i < model->shape.layers; i++)
         page->window_layers += model->layers[i].has_window;

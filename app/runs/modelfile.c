@@ -3,9 +3,9 @@
 #include "app/runs/modelfile.h"
 
 #include "compute/base/utf8.h"
+#include "compute/model/accept.h"
 #include "compute/model/chat.h"
-#include "compute/model/model.h"
-#include "compute/model/tokenizer.h"
+#include "compute/model/quant.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,24 +89,14 @@ static void read_types(struct modelfile *out, const struct gguf *file) {
     qsort(out->types, (size_t)out->type_count, sizeof out->types[0], compare_types);
 }
 
-static void find_obstacles(struct modelfile *out, const struct gguf *file, const char *name) {
-    struct tokenizer *tokenizer;
-    int most = MODELFILE_OBSTACLES - 1;
-    out->obstacle_count = model_obstacles(out->obstacles, most, file, name);
-    if (tokenizer_open(&tokenizer, file, &out->obstacles[out->obstacle_count]))
-        tokenizer_close(tokenizer);
-    else
-        out->obstacle_count++;
-}
-
-void modelfile_read(struct modelfile *out, const struct gguf *file, const char *name) {
+void modelfile_read(struct modelfile *out, struct gguf *file, const char *name) {
     *out = (struct modelfile){0};
     read_text(out->name, sizeof out->name, file, "general.name");
     read_text(out->architecture, sizeof out->architecture, file, "general.architecture");
     read_sizes(out, file);
     read_tokenizer(out, file);
     read_types(out, file);
-    find_obstacles(out, file, name);
+    out->obstacle_count = model_obstacles(out->obstacles, MODELFILE_OBSTACLES, file, name);
 }
 
 static void look(struct modelfile *out, const char *path) {

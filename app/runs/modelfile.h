@@ -10,7 +10,7 @@
 
 struct gguf;
 
-enum { MODELFILE_TYPES = 16, MODELFILE_OBSTACLES = 6 };
+enum { MODELFILE_TYPES = 16, MODELFILE_OBSTACLES = 9 };
 
 // A type of tensors, by ggml's name, and what it takes.
 struct modelfile_type {
@@ -42,6 +42,6 @@ struct modelfile {
 void modelfile_look(struct modelfile *out, const char *path, int parts);
 
 // The same of a file that is open. `name` for its reasons.
-void modelfile_read(struct modelfile *out, const struct gguf *file, const char *name);
+void modelfile_read(struct modelfile *out, struct gguf *file, const char *name);
 
 #endif

@@ -1,7 +1,6 @@
 // See why.h: the one place where a failing layer writes its reason.
 #include "compute/base/why.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 static const char *(*translate)(const char *english);
@@ -10,12 +9,24 @@ void why_speak(const char *(*reason)(const char *english)) {
     translate = reason;
 }
 
+static const char *spoken(const char *english) {
+    return translate ? translate(english) : english;
+}
+
 bool why_set(struct why *why, const char *format, ...) {
     if (!why)
         return false;
     va_list args;
     va_start(args, format);
-    vsnprintf(why->text, sizeof why->text, translate ? translate(format) : format, args);
+    vsnprintf(why->text, sizeof why->text, spoken(format), args);
     va_end(args);
+    return false;
+}
+
+bool why_about(struct why *why, const char *name, const char *format, va_list args) {
+    char text[WHY_BYTES];
+    vsnprintf(text, sizeof text, spoken(format), args);
+    if (why)
+        snprintf(why->text, sizeof why->text, "%.96s: %.400s", name, text);
     return false;
 }

@@ -3,6 +3,7 @@
 #include "compute/cpu/state.h"
 
 #include "compute/backend/check.h"
+#include "compute/base/figures.h"
 #include "compute/base/why.h"
 #include "compute/cpu/cores.h"
 #include "compute/cpu/memory.h"
@@ -94,6 +95,24 @@ static void make_weights(void *context, int member) {
     }
 }
 
+// The weights of a file are mapped before; they must have room, too, or every pass would read
+// them anew.
+static bool refuse_memory(const struct backend_state *s, size_t bytes, size_t weight_bytes,
+                          size_t free_bytes, struct why *why) {
+    struct figure needed = figure_bytes((int64_t)(bytes + weight_bytes));
+    struct figure arrays = figure_bytes((int64_t)bytes), left = figure_bytes((int64_t)free_bytes);
+    if (bytes > free_bytes)
+        return why_set(why,
+                       "a KV cache of %d tokens needs %s of memory with scratch and %s are free: "
+                       "ask for a shorter context",
+                       s->context, arrays.text, left.text);
+    return why_set(why,
+                   "%.96s needs %s of memory (weights %s, KV cache of %d tokens with scratch %s) "
+                   "and %s are free: close other programs, or take a smaller model",
+                   s->model->name, needed.text, figure_bytes((int64_t)weight_bytes).text,
+                   s->context, arrays.text, left.text);
+}
+
 // Allocates one piece of memory for all arrays and touches every page, so that page faults
 // do not fall into a measured pass.
 static bool take_memory(struct backend_state *s, const struct array *arrays, int count,
@@ -102,15 +121,18 @@ static bool take_memory(struct backend_state *s, const struct array *arrays, int
     for (int i = 0; i < count; i++)
         floats += padded(arrays[i].floats);
     size_t bytes = floats * sizeof(float), free_bytes = memory_free_bytes("");
+    size_t weight_bytes = s->model->file ? gguf_bytes(s->model->file) : 0;
+    size_t address_bytes = memory_address_bytes("");
+    if (weight_bytes > free_bytes || bytes > free_bytes - weight_bytes)
+        return refuse_memory(s, bytes, weight_bytes, free_bytes, why);
+    free_bytes = address_bytes < free_bytes ? address_bytes : free_bytes;
     if (s->model->is_made && !take_weights(s, bytes, free_bytes, why))
         return false;
-    if (bytes <= free_bytes)
-        s->memory = aligned_alloc(ALIGN_BYTES, bytes);
+    if (bytes > free_bytes)
+        return refuse_memory(s, bytes, 0, free_bytes, why);
+    s->memory = aligned_alloc(ALIGN_BYTES, bytes);
     if (!s->memory)
-        return why_set(why,
-                       "a KV cache of %d tokens needs %.2f GB of memory with scratch and %.2f GB "
-                       "are free: ask for a shorter context",
-                       s->context, (double)bytes / 1e9, (double)free_bytes / 1e9);
+        return why_set(why, "the CPU backend is out of memory");
     memset(s->memory, 0, bytes);
     float *at = s->memory;
     for (int i = 0; i < count; i++) {

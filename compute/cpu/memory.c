@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 enum { PATH_BYTES = 512, LINE_BYTES = 512 };
 
@@ -28,31 +30,50 @@ static bool read_number(const char *path, const char *key, size_t *out) {
     return is_there;
 }
 
+// The same number under its names in both versions; a v1 group counts what is in the groups below
+// it only under "total_".
+struct version {
+    const char *top, *other_top; // where it is mounted
+    const char *most, *used, *inactive, *active;
+};
+
+static const struct version v1 = {
+    "/sys/fs/cgroup/memory", "/sys/fs/cgroup",       "memory.limit_in_bytes",
+    "memory.usage_in_bytes", "total_inactive_file ", "total_active_file ",
+};
+static const struct version v2 = {
+    "/sys/fs/cgroup", "/sys/fs/cgroup/unified", "memory.max",
+    "memory.current", "inactive_file ",         "active_file ",
+};
+
 // What one group's own limit leaves; SIZE_MAX where it has none ("max").
-static size_t left_at(const char *folder) {
+static size_t left_at(const char *folder, const struct version *version) {
     char path[PATH_BYTES + 32];
-    size_t most, used, cached = 0;
-    snprintf(path, sizeof path, "%s/memory.max", folder);
+    size_t most, used, inactive = 0, active = 0;
+    snprintf(path, sizeof path, "%s/%s", folder, version->most);
     if (!read_number(path, "", &most))
         return SIZE_MAX;
-    snprintf(path, sizeof path, "%s/memory.current", folder);
+    snprintf(path, sizeof path, "%s/%s", folder, version->used);
     if (!read_number(path, "", &used))
         return SIZE_MAX;
     snprintf(path, sizeof path, "%s/memory.stat", folder);
-    read_number(path, "inactive_file", &cached);
-    used = used > cached ? used - cached : 0;
+    read_number(path, version->inactive, &inactive);
+    read_number(path, version->active, &active);
+    used = used > inactive ? used - inactive : 0;
+    used = used > active ? used - active : 0;
     return most > used ? most - used : 0;
 }
 
 // The least that is left from the process's group up to the hierarchy's top. Inside
 // a container the path may name folders that only the host sees; left_at skips those.
-static size_t left_along(const char *top, const char *group) {
+static size_t left_along(const char *root, const char *top, const char *group,
+                         const struct version *version) {
     char folder[PATH_BYTES];
-    size_t least = SIZE_MAX, top_bytes = strlen(top);
-    if (snprintf(folder, sizeof folder, "%s%s", top, group) >= (int)sizeof folder)
+    size_t least = SIZE_MAX, top_bytes = strlen(root) + strlen(top);
+    if (snprintf(folder, sizeof folder, "%s%s%s", root, top, group) >= (int)sizeof folder)
         return SIZE_MAX;
     for (;;) {
-        size_t left = left_at(folder);
+        size_t left = left_at(folder, version);
         least = left < least ? left : least;
         char *slash = strrchr(folder, '/');
         if (!slash || (size_t)(slash - folder) < top_bytes)
@@ -61,19 +82,41 @@ static size_t left_along(const char *top, const char *group) {
     }
 }
 
+// True if "memory" is one of v1's controllers: "cpu,memory".
+static bool has_memory(const char *controllers) {
+    for (const char *at = controllers; (at = strstr(at, "memory")); at++) {
+        if ((at == controllers || at[-1] == ',') && (at[6] == ',' || at[6] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+// One line of /proc/self/cgroup: "0::/group" (v2) or "4:memory:/group" (v1).
+static size_t left_of_line(char *line, const char *root) {
+    char *controllers = strchr(line, ':');
+    char *group = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!group)
+        return SIZE_MAX;
+    *group++ = '\0';
+    group[strcspn(group, "\n")] = '\0';
+    const struct version *version = *++controllers == '\0' ? &v2 : &v1;
+    if (version == &v1 && !has_memory(controllers))
+        return SIZE_MAX;
+    size_t here = left_along(root, version->top, group, version);
+    size_t there = left_along(root, version->other_top, group, version);
+    return here < there ? here : there;
+}
+
 static size_t group_left(const char *root) {
-    char path[PATH_BYTES], line[LINE_BYTES], top[PATH_BYTES];
+    char path[PATH_BYTES], line[LINE_BYTES];
     size_t least = SIZE_MAX;
     snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
-    snprintf(top, sizeof top, "%s/sys/fs/cgroup", root);
     FILE *file = fopen(path, "r");
     if (!file)
         return SIZE_MAX;
     while (fgets(line, sizeof line, file)) {
-        if (strncmp(line, "0::", 3) != 0) // v2's one line
-            continue;
-        line[strcspn(line, "\n")] = '\0';
-        least = left_along(top, line + 3);
+        size_t left = left_of_line(line, root);
+        least = left < least ? left : least;
     }
     fclose(file);
     return least;
@@ -86,4 +129,15 @@ size_t memory_free_bytes(const char *root) {
     if (read_number(path, "MemAvailable:", &available_kb) && available_kb <= SIZE_MAX / 1024)
         available = available_kb * 1024;
     return available < left ? available : left;
+}
+
+size_t memory_address_bytes(const char *root) {
+    char path[PATH_BYTES];
+    struct rlimit limit;
+    size_t pages = 0, page = (size_t)sysconf(_SC_PAGESIZE);
+    snprintf(path, sizeof path, "%s/proc/self/statm", root);
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return SIZE_MAX;
+    read_number(path, "", &pages);
+    return limit.rlim_cur > pages * page ? (size_t)limit.rlim_cur - pages * page : 0;
 }

@@ -6,10 +6,14 @@
 
 #include <stddef.h>
 
-// The smaller of what the machine has available (MemAvailable) and what this process's
-// cgroup v2 and those above it leave (memory.max - memory.current, not counting page cache
-// that can be dropped). SIZE_MAX if the system does not say. `root` is put before "/proc"
-// and "/sys": "" is this machine.
+// The smallest of what the machine has available (MemAvailable) and what this process's cgroups
+// of v1 and v2 and those above them leave (limit - usage, not counting page cache that can be
+// dropped). SIZE_MAX if the system does not say. `root` is put before "/proc" and "/sys": "" is
+// this machine.
 size_t memory_free_bytes(const char *root);
+
+// What the limit on this process's address space (ulimit -v) leaves, mapped files included.
+// SIZE_MAX: no limit.
+size_t memory_address_bytes(const char *root);
 
 #endif

@@ -4,7 +4,8 @@
 #include "compute/engine/engine_parts.h"
 
 #include "compute/backend/load.h"
-#include "compute/model/model.h"
+#include "compute/model/accept.h"
+#include "compute/model/obstacles.h"
 #include "compute/model/shape.h"
 
 #include <signal.h>
@@ -114,17 +115,29 @@ static bool on_part(void *context, size_t done_bytes) {
            opts->on_loading(opts->loading_context, done_bytes, loading->total_bytes);
 }
 
-// What can be refused is refused before the weights are read.
+// The header alone.
 static bool read_file(struct engine *engine, const struct engine_opts *opts, struct why *why) {
-    if (!model_open(&engine->model, opts->model_path, why))
+    struct gguf *file;
+    if (!gguf_open(&file, opts->model_path, why))
         return false;
-    const struct gguf *file = engine->model->file;
+    if (!model_accept(&engine->model, &engine->tokenizer, file, opts->model_path, why)) {
+        gguf_close(file);
+        return false;
+    }
     if (opts->bundled)
         snprintf(engine->model->weights, sizeof engine->model->weights, "bundled");
-    if (!tokenizer_open(&engine->tokenizer, file, why))
-        return false;
-    struct loading loading = {opts, gguf_bytes(file)};
-    return gguf_touch(file, on_part, &loading) || why_set(why, "stopped while loading the model");
+    return true;
+}
+
+static bool read_weights(const struct engine *engine, const struct engine_opts *opts,
+                         struct why *why) {
+    const struct gguf *file = engine->model->file;
+    struct loading loading = {opts, file ? gguf_bytes(file) : 0};
+    if (!file)
+        return true;
+    if (!gguf_touch(file, on_part, &loading))
+        return why_set(why, "stopped while loading the model");
+    return obstacles_no_holes(file, why);
 }
 
 // With "auto", a model that does not fit on the card is opened on the CPU; if it fits on
@@ -149,7 +162,11 @@ static bool open_model(struct engine *engine, const struct engine_opts *opts, st
         return false;
     int most = engine->model->shape.context;
     engine->context = opts->context ? opts->context : most < ENGINE_CONTEXT ? most : ENGINE_CONTEXT;
-    if (!open_state(engine, opts, why) ||
+    // The CPU computes with the mapped file and knows whether all has room before a byte of weights
+    // is read; a card copies them when it is opened.
+    bool is_read_first = engine->backend != &backend_cpu;
+    if ((is_read_first && !read_weights(engine, opts, why)) || !open_state(engine, opts, why) ||
+        (!is_read_first && !read_weights(engine, opts, why)) ||
         !generate_scratch_create(&engine->scratch, engine->tokenizer, engine->model->shape.vocab,
                                  why))
         return false;

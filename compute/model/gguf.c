@@ -108,12 +108,11 @@ static bool fail(const struct cursor *cursor, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 static bool fail(const struct cursor *cursor, const char *format, ...) {
-    char text[WHY_BYTES];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    why_about(cursor->why, cursor->gguf->name, format, args);
     va_end(args);
-    return why_set(cursor->why, "%s: %s", cursor->gguf->name, text);
+    return false;
 }
 
 static bool fail_memory(const struct cursor *cursor) {
@@ -664,12 +663,6 @@ static bool check_size(const struct cursor *cursor, const struct stat *info) {
                                                  : "not a regular file";
     if (what)
         return fail(cursor, "is %s; give a GGUF file", what);
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    // Linux grants memory before it exists; without this check, reading a file that does not
-    // fit would kill the whole program half-way.
-    if (pages > 0 && page > 0 && info->st_size / page >= pages)
-        return fail(cursor, "needs %" PRId64 " MiB of memory, this machine has %ld",
-                    (int64_t)info->st_size >> 20, pages / ((1 << 20) / page));
     return true;
 }
 
@@ -688,7 +681,11 @@ static bool map_file(struct cursor *cursor, int fd) {
     if (!read_at(cursor, fd, start, sizeof start, &got) || !check_start(cursor, start, got))
         return false;
 
-    if (!mapfile_open(&gguf->map, fd, size, gguf->name))
+    if (!mapfile_open(&gguf->map, fd, size, gguf->name) && errno == ENOMEM)
+        return fail(cursor,
+                    "has %zu MiB, more than this process may address: raise the limit (ulimit -v)",
+                    size >> 20);
+    if (!gguf->map.data)
         return fail(cursor, "cannot be read: %s", strerror(errno));
     gguf->bytes = gguf->map.data;
     return true;

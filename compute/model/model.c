@@ -8,6 +8,7 @@
 #include "compute/base/utf8.h"
 #include "compute/base/why.h"
 #include "compute/model/architecture.h"
+#include "compute/model/obstacles.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -32,18 +33,11 @@ static bool fail(const struct reader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 static bool fail(const struct reader *reader, const char *format, ...) {
-    char text[WHY_BYTES], name[TEXT_BYTES];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    why_about(reader->why, gguf_name(reader->file), format, args);
     va_end(args);
-    utf8_printable(name, sizeof name, reader->name, strlen(reader->name));
-    return why_set(reader->why, "%s: %s", name, text);
-}
-
-static bool fail_memory(struct reader *reader, struct why *why) {
-    reader->why = why;
-    return fail(reader, "not enough memory");
+    return false;
 }
 
 static bool string_is(struct gguf_string string, const char *text) {
@@ -51,15 +45,6 @@ static bool string_is(struct gguf_string string, const char *text) {
 }
 
 // --- Keys ---
-
-// Keys that change the arithmetic in a way this program does not know; the caps only where the
-// architecture has none.
-static const char *const unknown_arithmetic[] = {
-    "attention.scale",         "attention.clamp_kqv", "logit_scale",
-    "embedding_scale",         "residual_scale",      "attn_logit_softcapping",
-    "final_logit_softcapping",
-};
-enum { UNKNOWN_WITH_CAPS = sizeof unknown_arithmetic / sizeof unknown_arithmetic[0] - 2 };
 
 // The key as it is called in this architecture.
 struct key {
@@ -76,50 +61,12 @@ static bool has_part(const struct reader *reader, unsigned part) {
     return (reader->architecture->parts & part) != 0;
 }
 
-// "llama (Llama, ...), qwen2 (...)": what works.
-static void list_architectures(char *out, size_t bytes) {
-    size_t used = 0;
-    out[0] = '\0';
-    for (int i = 0; architecture_at(i) && used < bytes; i++)
-        used += (size_t)snprintf(out + used, bytes - used, "%s%s", i ? ", " : "",
-                                 architecture_at(i)->name);
-}
-
 static bool find_architecture(struct reader *reader) {
     struct gguf_string name;
-    char text[TEXT_BYTES], known[TEXT_BYTES];
-    list_architectures(known, sizeof known);
-    if (!gguf_string(reader->file, "general.architecture", &name))
-        return fail(reader, "does not say which architecture it has; these work: %s", known);
+    if (!obstacles_none(reader->file, NULL, reader->why))
+        return false;
+    gguf_string(reader->file, "general.architecture", &name);
     reader->architecture = architecture_find(name.data, name.bytes);
-    if (reader->architecture)
-        return true;
-    utf8_printable(text, sizeof text, name.data, name.bytes);
-    return fail(reader, "has the architecture \"%s\"; these work: %s", text, known);
-}
-
-static bool check_split(struct reader *reader) {
-    int64_t count;
-    return !gguf_int(reader->file, "split.count", &count) || count <= 1 ||
-           fail(reader, "is one of %" PRId64 " parts; join them first (llama-gguf-split --merge)",
-                count);
-}
-
-static bool check_experts(struct reader *reader) {
-    int64_t count;
-    return !gguf_int(reader->file, key_of(reader, "expert_count").text, &count) || count <= 0 ||
-           fail(reader, "is a mixture of %" PRId64 " experts; use a dense model", count);
-}
-
-static bool check_arithmetic(struct reader *reader) {
-    size_t unknown = has_part(reader, ARCHITECTURE_CAPS)
-                         ? UNKNOWN_WITH_CAPS
-                         : sizeof unknown_arithmetic / sizeof unknown_arithmetic[0];
-    for (size_t i = 0; i < unknown; i++) {
-        struct key key = key_of(reader, unknown_arithmetic[i]);
-        if (gguf_has(reader->file, key.text))
-            return fail(reader, "uses %s, which this program does not compute", key.text);
-    }
     return true;
 }
 
@@ -322,9 +269,6 @@ static bool read_matrix(const struct reader *reader, const char *name, int64_t r
     const struct gguf_tensor *tensor = gguf_tensor_find(reader->file, name);
     if (!tensor)
         return fail(reader, "the tensor %s is missing; get the file again", name);
-    if (!quant_is_known(tensor->type))
-        return fail(reader, "%s is %s, which comes in a later version; use an F16 or Q8_0 file",
-                    name, gguf_tensor_type_name(tensor->type));
     if (!check_shape(reader, tensor, name, rows, cols))
         return false;
     mark_used(reader, tensor);
@@ -524,7 +468,7 @@ static bool check_all_used(const struct reader *reader) {
     return true;
 }
 
-static bool read_tensors(struct reader *reader) {
+static bool read_tensors(const struct reader *reader) {
     struct model *model = reader->model;
     const struct model_shape *shape = &model->shape;
     if (!read_vocab(reader) ||
@@ -558,60 +502,26 @@ static void read_name(const struct reader *reader) {
     snprintf(model->weights, sizeof model->weights, "file");
 }
 
-// In this order; what is behind the architecture and behind the keys needs them.
-static const struct {
-    bool (*check)(struct reader *reader);
-    bool is_needed;
-} checks[] = {
-    {find_architecture, true}, {check_split, false}, {check_experts, false},
-    {check_arithmetic, false}, {read_keys, true},    {read_tensors, false},
-};
-
-// All reasons against opening it, up to `capacity`; returns how many.
-static int read_all(struct reader *reader, struct why *list, int capacity) {
-    int count = 0;
-    for (size_t i = 0; i < sizeof checks / sizeof checks[0] && count < capacity; i++) {
-        reader->why = list ? &list[count] : NULL;
-        if (checks[i].check(reader))
-            continue;
-        count++;
-        if (checks[i].is_needed)
-            break;
-    }
-    return count;
-}
-
-static bool begin(struct reader *out, const struct gguf *file, const char *name) {
-    const char *slash = strrchr(name, '/');
-    *out = (struct reader){.file = file, .name = slash && slash[1] ? slash + 1 : name};
-    out->model = calloc(1, sizeof *out->model);
-    out->used = calloc((size_t)gguf_tensor_count(file) + 1, sizeof *out->used);
-    return out->model && out->used;
-}
-
 bool model_from_gguf(struct model **out, struct gguf *file, const char *name, struct why *why) {
-    struct reader reader;
-    bool ok = begin(&reader, file, name) || fail_memory(&reader, why);
     *out = NULL;
-    ok = ok && read_all(&reader, why, 1) == 0;
+    const char *slash = strrchr(name, '/');
+    struct reader reader = {.file = file, .name = slash && slash[1] ? slash + 1 : name, .why = why};
+    reader.model = calloc(1, sizeof *reader.model);
+    reader.used = calloc((size_t)gguf_tensor_count(file) + 1, sizeof *reader.used);
+    bool ok = reader.model && reader.used;
+    if (!ok)
+        fail(&reader, "not enough memory");
+    ok = ok && find_architecture(&reader) && read_keys(&reader) && read_tensors(&reader);
+    if (ok)
+        read_name(&reader);
     free(reader.used);
     if (!ok) {
         model_close(reader.model);
         return false;
     }
-    read_name(&reader);
     reader.model->file = file;
     *out = reader.model;
     return true;
-}
-
-int model_obstacles(struct why *list, int capacity, const struct gguf *file, const char *name) {
-    struct reader reader;
-    int count = begin(&reader, file, name) ? read_all(&reader, list, capacity)
-                                           : fail_memory(&reader, list) + 1;
-    free(reader.used);
-    model_close(reader.model);
-    return count;
 }
 
 bool model_open(struct model **out, const char *path, struct why *why) {

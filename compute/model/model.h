@@ -108,10 +108,6 @@ bool model_from_gguf(struct model **out, struct gguf *file, const char *name,
                      struct why *why); // takes `file` on success
 void model_close(struct model *model);
 
-// Fills `list` with up to `capacity` reasons why model_from_gguf refuses the file: the first, and
-// those that can be told in spite of it. Returns how many; 0: it opens.
-int model_obstacles(struct why *list, int capacity, const struct gguf *file, const char *name);
-
 int64_t model_parameters(const struct model *model);
 const char *model_weight_type(const struct model *model); // of most matrix bytes
 // Bytes of weights that one decode step reads: every matrix once, norms, the

@@ -80,9 +80,7 @@ static bool find_pretokenizer(struct tokenizer *tokenizer, const struct gguf *fi
     struct gguf_string pre;
     char rule[NAME_BYTES];
     if (!gguf_string(file, "tokenizer.ggml.pre", &pre))
-        return why_set(why,
-                       "%s: doesn't say how its tokenizer splits text (tokenizer.ggml.pre); "
-                       "convert the model again",
+        return why_set(why, "%s: doesn't say how its tokenizer splits text (tokenizer.ggml.pre)",
                        gguf_name(file));
     tokenizer->pre = pretokenizer_find(pre.data, pre.bytes);
     utf8_printable(rule, sizeof rule, pre.data, pre.bytes);
@@ -95,8 +93,7 @@ static bool check_model(struct tokenizer *tokenizer, const struct gguf *file, st
     struct gguf_string model;
     char name[NAME_BYTES];
     if (!gguf_string(file, "tokenizer.ggml.model", &model))
-        return why_set(why, "%s: has no tokenizer (tokenizer.ggml.model); convert the model again",
-                       gguf_name(file));
+        return why_set(why, "%s: has no tokenizer (tokenizer.ggml.model)", gguf_name(file));
     if (is_text(model, "llama"))
         return true;
     if (is_text(model, "gpt2"))
@@ -106,6 +103,14 @@ static bool check_model(struct tokenizer *tokenizer, const struct gguf *file, st
                    "%s: has the tokenizer \"%s\"; only \"llama\" (SentencePiece) and \"gpt2\" "
                    "(byte-level BPE) work so far",
                    gguf_name(file), name);
+}
+
+bool tokenizer_is_of_unknown_kind(const struct gguf *file) {
+    struct gguf_string model, pre;
+    if (!gguf_string(file, "tokenizer.ggml.model", &model) || is_text(model, "llama"))
+        return false;
+    return !is_text(model, "gpt2") || (gguf_string(file, "tokenizer.ggml.pre", &pre) &&
+                                       !pretokenizer_find(pre.data, pre.bytes));
 }
 
 static bool is_integer_type(enum gguf_value_type type) {
@@ -124,8 +129,7 @@ static bool check_lists(struct tokenizer *tokenizer, const struct gguf *file, st
     else
         there = there && gguf_array(file, "tokenizer.ggml.scores", &scores, &score_count);
     if (!there)
-        return why_set(why,
-                       "%s: lacks tokenizer.ggml.tokens, .scores or .token_type; convert it again",
+        return why_set(why, "%s: lacks tokenizer.ggml.tokens, .scores or .token_type",
                        gguf_name(file));
     if (tokens != GGUF_STRING || (scores != GGUF_F32 && scores != GGUF_F64) ||
         !is_integer_type(types))

@@ -31,6 +31,11 @@ struct chat_format;
 // Copies what it needs: `file` may be closed afterwards. Owner: the caller,
 // tokenizer_close. Errors: `why` names the key that is missing or wrong.
 bool tokenizer_open(struct tokenizer **out, const struct gguf *file, struct why *why);
+
+// True if the file says what kind its tokenizer is, and this program has no such kind: then no
+// other file of the same model will do.
+bool tokenizer_is_of_unknown_kind(const struct gguf *file);
+
 void tokenizer_close(struct tokenizer *tokenizer); // NULL is fine
 
 // Everything below reads only. Thread: any, also several at once.

@@ -134,7 +134,7 @@ bool tokenizer_read_merges(struct tokenizer *tokenizer, const struct gguf *file,
     size_t count = 0;
     char *scratch = NULL;
     if (!gguf_array(file, "tokenizer.ggml.merges", &type, &count))
-        return why_set(why, "%s: lacks tokenizer.ggml.merges; convert it again", gguf_name(file));
+        return why_set(why, "%s: lacks tokenizer.ggml.merges", gguf_name(file));
     if (type != GGUF_STRING || count > MAX_MERGES)
         return why_set(why, "%s: tokenizer.ggml.merges is not a list of up to %d texts",
                        gguf_name(file), MAX_MERGES);

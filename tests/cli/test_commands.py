@@ -221,6 +221,24 @@ class Inspect(program.Case):
             self.refuse(1, name, "inspect", name)
         self.refuse(1, "", "inspect", self.folder)
 
+    def test_what_does_not_fit_is_refused_before_its_weights_are_read(self):
+        shutil.copyfile(MODEL, self.path("big.gguf"))
+        os.truncate(self.path("big.gguf"), 1 << 42)  # a hole: to read it would take hours
+        self.assertRegex(
+            self.refuse(1, "4 TiB of memory (weights 4 TiB, KV cache of 1280 tokens",
+                        "measure", "--device", "cpu", "--model", "big.gguf"),
+            r"and \d+(\.\d+)? [MG]iB are free: close other programs")
+
+    def test_weights_that_are_partly_zeros_are_refused_everywhere(self):
+        with open(MODEL, "rb") as source:
+            data = bytearray(source.read())
+        data[len(data) // 2:] = bytes(len(data) - len(data) // 2)  # a download that broke off
+        with open(self.path("broken.gguf"), "wb") as file:
+            file.write(data)
+        says = rb"broken\.gguf: \d+ of its \d+ tensors hold zeros instead of weights, the first is blk"
+        self.assertRegex(self.refuse(1, "", "measure", "--model", "broken.gguf"), says.decode())
+        self.assertRegex(self.succeed("inspect", "broken.gguf"), b"cannot run it: " + says)
+
     def test_a_file_of_another_kind_says_why_it_cannot_run(self):
         path = os.path.join(os.environ.get("TOKENDRIP_TESTDATA", os.path.join(
             program.SOURCE_DIR, "..", "shared", "testdata")), "gguf", "gguf-v3-q4-0.gguf")
