@@ -84,11 +84,25 @@ static bool choose_language(const struct options *options, struct why *why) {
     return !shows || words_choose(options->language, why);
 }
 
+// What refuses the command line is told in the language that it names, before it is parsed.
+static void speak_early(int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+        const char *value = strncmp(argv[i], "--lang=", 7) == 0 ? argv[i] + 7
+                            : strcmp(argv[i], "--lang") == 0    ? argv[i + 1]
+                                                                : NULL;
+        if (value)
+            words_choose(value, NULL);
+    }
+}
+
 int main(int argc, char **argv) {
     struct options options;
     struct why why = {0};
     int code = EXIT_USAGE;
-    if (!signals_start(&why)) { // first of all: from here on a signal ends nothing half-way
+    bool is_started = signals_start(&why); // first: from here on a signal ends nothing half-way
+    if (is_started)
+        speak_early(argc, argv);
+    if (!is_started) {
         code = EXIT_FAILED;
     } else if (options_parse(&options, argc, argv, &why)) {
         find_runs(&options);

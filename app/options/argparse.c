@@ -2,6 +2,7 @@
 // rate or a time never passes through a float, and no locale changes the decimal point.
 #include "app/options/argparse.h"
 
+#include "compute/base/spoken.h"
 #include "compute/base/why.h"
 
 #include <string.h>
@@ -230,38 +231,40 @@ static void describe_value(char *out, size_t bytes, const struct option_row *row
         }
         break;
     case OPTION_INT:
-        snprintf(out, bytes, "a whole number from %lld to %lld", (long long)row->min,
+        snprintf(out, bytes, why_spoken("a whole number from %lld to %lld"), (long long)row->min,
                  (long long)row->max);
         break;
     case OPTION_SEED:
-        snprintf(out, bytes, "a whole number from 0 to 18446744073709551615");
+        snprintf(out, bytes, "%s", why_spoken("a whole number from 0 to 18446744073709551615"));
         break;
     case OPTION_REAL:
-        snprintf(out, bytes, "a number from %g to %g", (double)row->min / 1e3,
+        snprintf(out, bytes, why_spoken("a number from %g to %g"), (double)row->min / 1e3,
                  (double)row->max / 1e3);
         break;
     case OPTION_RATE:
-        snprintf(out, bytes, "a number or fraction from 1/1000000 to %lld, like 2, 0.5 or 1/200",
+        snprintf(out, bytes,
+                 why_spoken("a number or fraction from 1/1000000 to %lld, like 2, 0.5 or 1/200"),
                  (long long)(row->max / 1000000));
         break;
     case OPTION_FPS:
-        snprintf(out, bytes, "a rate from %lld to %lld, like 60, 29.97 or 30000/1001",
+        snprintf(out, bytes, why_spoken("a rate from %lld to %lld, like 60, 29.97 or 30000/1001"),
                  (long long)(row->min / 1000000), (long long)(row->max / 1000000));
         break;
     case OPTION_SIZE:
-        snprintf(out, bytes, "WIDTHxHEIGHT, each from %lld to %lld, like 1920x1080",
+        snprintf(out, bytes, why_spoken("WIDTHxHEIGHT, each from %lld to %lld, like 1920x1080"),
                  (long long)row->min, (long long)row->max);
         break;
     case OPTION_TIME:
-        snprintf(out, bytes, "a time up to %lld s%s, like 2s or 500ms",
-                 (long long)(row->max / 1000000000), row->min > 0 ? ", not 0" : "");
+        snprintf(out, bytes, why_spoken("a time from %g to %g s, like 2s or 500ms"),
+                 (double)row->min / 1e9, (double)row->max / 1e9);
         break;
     case OPTION_FLAG:
     case OPTION_TEXT:
         if (row->allowed)
             snprintf(out, bytes, "%s", row->allowed);
         else
-            snprintf(out, bytes, "a %s that is not empty", row->value ? row->value : "value");
+            snprintf(out, bytes, why_spoken("a %s that is not empty"),
+                     row->value ? row->value : "value");
         break;
     }
 }
@@ -510,8 +513,10 @@ static bool check_operands(const struct argparse *args, int command, struct why 
         return why_set(why, "%s needs %s: %s %s %s", at->name, at->operand, program, at->name,
                        at->example);
     if (args->operand_count > wants_one)
-        return why_set(why, "%s takes %s, and \"%.60s\" is one too many.", at->name,
-                       wants_one ? "one name" : "no further word", args->operands[wants_one]);
+        return wants_one ? why_set(why, "%s takes one name, and \"%.60s\" is one too many.",
+                                   at->name, args->operands[1])
+                         : why_set(why, "%s takes no further word, and \"%.60s\" is one too many.",
+                                   at->name, args->operands[0]);
     if (needs_one && !args->operands[0][0])
         return why_set(why, "%s needs a name that is not empty: %s %s %s", at->name, program,
                        at->name, at->example);

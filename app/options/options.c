@@ -2,6 +2,7 @@
 // options that exclude each other) is checked below the table.
 #include "app/options/options.h"
 
+#include "compute/base/spoken.h"
 #include "compute/base/why.h"
 #include "compute/measure/measure.h"
 #include "compute/model/chat.h"
@@ -253,15 +254,18 @@ static bool check_pairs(const struct argparse *args, const struct options *optio
     static const struct {
         const char *name, *other, *why;
     } pairs[] = {
-        {"shape", "model", "--shape makes its own weights and --model reads them from a file."},
-        {"prompt", "prompt-file", "--prompt and --prompt-file both give the prompt."},
+        {"shape", "model",
+         "--shape makes its own weights and --model reads them from a file. Leave one of them "
+         "out."},
+        {"prompt", "prompt-file",
+         "--prompt and --prompt-file both give the prompt. Leave one of them out."},
         {"lesson", "lang",
          "--lesson is a file with its own language, and --lang picks one of the program's "
-         "lessons."},
+         "lessons. Leave one of them out."},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         if (argparse_given(args, pairs[i].name) && argparse_given(args, pairs[i].other))
-            return why_set(why, "%s Leave one of them out.", pairs[i].why);
+            return why_set(why, "%s", why_spoken(pairs[i].why));
     }
     if (options->from_ns >= 0 && options->to_ns >= 0 && options->from_ns >= options->to_ns)
         return why_set(why, "--from must lie before --to. Swap them, or leave one out.");

@@ -2,6 +2,7 @@
 // the driver, the libraries that the plugin needs, its version, a card.
 #include "compute/backend/load.h"
 
+#include "compute/base/spoken.h"
 #include "compute/base/why.h"
 
 #include <dlfcn.h>
@@ -36,7 +37,7 @@ bool backend_load_place(char *out, size_t bytes, const char *executable) {
 // --- One file ---
 
 static const struct backend *refuse(const char *path, const char *problem, struct why *why) {
-    why_set(why, "the CUDA plugin %.80s %s", path, problem);
+    why_set(why, "the CUDA plugin %.80s %s", path, why_spoken(problem));
     return NULL;
 }
 

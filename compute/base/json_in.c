@@ -2,6 +2,7 @@
 // was wrong.
 #include "compute/base/json_in.h"
 
+#include "compute/base/spoken.h"
 #include "compute/base/utf8.h"
 #include "compute/base/why.h"
 
@@ -121,7 +122,7 @@ bool jsonin_fail(const struct jsonin *at, const char *format, ...) {
     char text[WHY_BYTES];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
+    vsnprintf(text, sizeof(text), why_spoken(format), args);
     va_end(args);
     make_one_line(text);
     return why_set(at->why, "%s: %s%s%s", jsonin_short(at->name), at->where,
@@ -139,7 +140,7 @@ static const char *type_name(const json_t *value) {
         [JSON_FALSE] = "false",
         [JSON_NULL] = "null",
     };
-    return names[json_typeof(value)];
+    return why_spoken(names[json_typeof(value)]);
 }
 
 static bool find(const struct jsonin *at, const char *key, json_type type, const json_t **out) {
@@ -152,7 +153,8 @@ static bool find(const struct jsonin *at, const char *key, json_type type, const
     if (!value)
         return jsonin_fail(at, "\"%s\" is missing", key);
     if (json_typeof(value) != type)
-        return jsonin_fail(at, "\"%s\" is %s, expected %s", key, type_name(value), expected[type]);
+        return jsonin_fail(at, "\"%s\" is %s, expected %s", key, type_name(value),
+                           why_spoken(expected[type]));
     *out = value;
     return true;
 }

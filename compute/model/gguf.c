@@ -9,6 +9,7 @@
 #include "compute/model/gguf.h"
 
 #include "compute/base/mapfile.h"
+#include "compute/base/spoken.h"
 #include "compute/base/utf8.h"
 #include "compute/base/why.h"
 
@@ -235,7 +236,7 @@ static bool take_name(struct cursor *cursor, struct gguf_string *out, int most_b
 static bool fail_key(const struct cursor *cursor, const struct key *key, const char *what) {
     char label[LABEL_BYTES];
     utf8_printable(label, sizeof label, key->name.data, key->name.bytes);
-    return fail(cursor, "key '%s' %s", label, what);
+    return fail(cursor, "key '%s' %s", label, why_spoken(what));
 }
 
 static bool take_value_type(struct cursor *cursor, const struct key *key,
@@ -331,7 +332,7 @@ static bool sort_index(const struct cursor *cursor, struct named *index, int cou
         if (compare_named(&index[i - 1], &index[i]) == 0) {
             char label[LABEL_BYTES];
             utf8_printable(label, sizeof label, index[i].name.data, index[i].name.bytes);
-            return fail(cursor, "%s '%s' is there twice", kind, label);
+            return fail(cursor, "%s '%s' is there twice", why_spoken(kind), label);
         }
     }
     return true;
@@ -366,7 +367,8 @@ static bool take_keys(struct cursor *cursor) {
     if (!gguf->keys || !gguf->key_index)
         return fail_memory(cursor);
     for (int i = 0; i < gguf->key_count; i++) {
-        snprintf(cursor->part, sizeof cursor->part, "key %d of %d", i + 1, gguf->key_count);
+        snprintf(cursor->part, sizeof cursor->part, why_spoken("key %d of %d"), i + 1,
+                 gguf->key_count);
         if (!take_key(cursor, &gguf->keys[i]))
             return false;
         gguf->key_index[i] = (struct named){gguf->keys[i].name, i};
@@ -402,7 +404,7 @@ static bool fail_tensor(const struct cursor *cursor, const struct gguf_tensor *t
     utf8_printable(label, sizeof label, tensor->name.data, tensor->name.bytes);
     va_list args;
     va_start(args, format);
-    vsnprintf(what, sizeof what, format, args);
+    vsnprintf(what, sizeof what, why_spoken(format), args);
     va_end(args);
     return fail(cursor, "tensor '%s' %s", label, what);
 }
@@ -491,7 +493,7 @@ static bool place_tensors(struct cursor *cursor, struct extent *extents) {
     struct gguf *gguf = cursor->gguf;
     size_t past = cursor->at % gguf->alignment;
     size_t padding = past ? gguf->alignment - past : 0;
-    snprintf(cursor->part, sizeof cursor->part, "the start of the tensors' data");
+    snprintf(cursor->part, sizeof cursor->part, "%s", why_spoken("the start of the tensors' data"));
     const uint8_t *start = take(cursor, padding);
     if (!start)
         return false;
@@ -524,7 +526,8 @@ static bool take_tensors(struct cursor *cursor) {
     if (!ok)
         fail_memory(cursor);
     for (int i = 0; ok && i < gguf->tensor_count; i++) {
-        snprintf(cursor->part, sizeof cursor->part, "tensor %d of %d", i + 1, gguf->tensor_count);
+        snprintf(cursor->part, sizeof cursor->part, why_spoken("tensor %d of %d"), i + 1,
+                 gguf->tensor_count);
         ok = take_tensor(cursor, &gguf->tensors[i], &extents[i].offset);
         gguf->tensor_index[i] = (struct named){gguf->tensors[i].name, i};
     }
@@ -557,7 +560,7 @@ static bool fail_magic(const struct cursor *cursor, const uint8_t *start, size_t
     for (size_t i = 0; i < sizeof other_files / sizeof other_files[0]; i++) {
         size_t length = strlen(other_files[i].start);
         if (bytes >= length && memcmp(start, other_files[i].start, length) == 0)
-            return fail(cursor, "is %s", other_files[i].what);
+            return fail(cursor, "is %s", why_spoken(other_files[i].what));
     }
     if (bytes > 8 && start[8] == '{')
         return fail(cursor, "is a safetensors file; convert it to GGUF first");
@@ -588,8 +591,8 @@ static bool take_count(struct cursor *cursor, int *out, const char *kind, size_t
         return false;
     size_t rest = cursor->gguf->size > START_BYTES ? cursor->gguf->size - START_BYTES : 0;
     if (count > rest / least_bytes || count >= INT_MAX)
-        return fail(cursor, "says it holds %" PRIu64 " %s, but only %zu bytes follow", count, kind,
-                    rest);
+        return fail(cursor, "says it holds %" PRIu64 " %s, but only %zu bytes follow", count,
+                    why_spoken(kind), rest);
     *out = (int)count;
     return true;
 }
@@ -662,7 +665,7 @@ static bool check_size(const struct cursor *cursor, const struct stat *info) {
                        : S_ISREG(info->st_mode)  ? NULL
                                                  : "not a regular file";
     if (what)
-        return fail(cursor, "is %s; give a GGUF file", what);
+        return fail(cursor, "is %s; give a GGUF file", why_spoken(what));
     return true;
 }
 

@@ -77,7 +77,8 @@ static bool read_size(const struct reader *reader, const char *name, int most, i
     int64_t value;
     if (!gguf_int(reader->file, full, &value)) {
         bool there = gguf_has(reader->file, full);
-        return fail(reader, "%s is %s", full, there ? "not one whole number" : "missing");
+        return there ? fail(reader, "%s is not one whole number", full)
+                     : fail(reader, "%s is missing", full);
     }
     if (value < 1 || value > most)
         return fail(reader, "%s is %" PRId64 "; 1 to %d are possible", full, value, most);
@@ -100,8 +101,8 @@ static bool read_positive(const struct reader *reader, const char *name, double 
         return fail(reader, "%s is not a number", full);
     // The comparison is false for NaN; the cast must not make a zero of a tiny value.
     if (!((float)value > 0.0F && value <= most))
-        return fail(reader, "%s is %s", full,
-                    gguf_has(reader->file, full) ? "out of range" : "missing");
+        return gguf_has(reader->file, full) ? fail(reader, "%s is out of range", full)
+                                            : fail(reader, "%s is missing", full);
     *out = (float)value;
     return true;
 }
@@ -462,8 +463,13 @@ static bool check_all_used(const struct reader *reader) {
         struct gguf_string name = gguf_tensor_at(reader->file, i)->name;
         bool bias = name.bytes > 5 && memcmp(name.data + name.bytes - 5, ".bias", 5) == 0;
         utf8_printable(text, sizeof text, name.data, name.bytes);
-        return fail(reader, "has the %s %s, which this program does not compute; use another model",
-                    bias ? "bias" : "tensor", text);
+        if (bias)
+            return fail(reader,
+                        "has the bias %s, which this program does not compute; use another model",
+                        text);
+        return fail(reader,
+                    "has the tensor %s, which this program does not compute; use another model",
+                    text);
     }
     return true;
 }

@@ -74,7 +74,7 @@ class BadUsage(program.Case):
             (["--mode", "theatre"], "stage|show|lesson|lab"),
             (["--chapter", "17"], "from 1 to 16"),
             (["--page", "0"], "from 1 to 3"),
-            (["--lesson", "own.json", "--lang", "de"], "Leave one of them out"),
+            (["--lesson", "own.json", "--lang", "de"], "Eines von beiden weglassen"),
             (["record", "a.mp4", "--page", "2", "--mode", "lesson"], "belongs to --mode lab"),
             (["record", "a.mp4", "--fresh"], "record takes no --fresh"),
             (["describe", "--chapter", "2"], "describe takes no --chapter"),
@@ -566,6 +566,7 @@ class Fonts(program.Case):
             code, _, err = self.run_program(*args, env=used)
             self.assertEqual(code, 1, err)
             self.assertRegex(err.decode(), r"\Atokendrip: [^\n]+\n\Z")
+            self.assertEqual(b"durchsuchten Ordnern" in err, "de" in args)
             for part in (self.path("none"), "apt-get install fonts-dejavu-core fonts-inter"):
                 self.assertIn(part.encode(), err)
         self.assertNotIn("a.png", self.files())
@@ -585,6 +586,23 @@ class Fonts(program.Case):
         self.assertEqual(process.stderr.readline(), self.NOTE)
         process.terminate()
         self.assertEqual(process.communicate(timeout=program.TIMEOUT_S)[1], b"")
+
+
+class German(program.Case):
+    def test_what_fails_under_lang_de_is_told_in_german(self):
+        with open(self.path("text.gguf"), "w") as file:
+            file.write("not a model")
+        os.mkfifo(self.path("pipe.gguf"))
+        for code, says, args in (
+                (2, "--speed nimmt eine Zahl oder einen Bruch", ("--speed", "x")),
+                (2, "es gibt keine Option --colour", ("--colour",)),
+                (2, "Eines von beiden weglassen", ("--prompt", "a", "--prompt-file", "b")),
+                (1, "text.gguf: ist keine GGUF-Datei", ("--model", "text.gguf")),
+                (1, "pipe.gguf: ist eine Pipe", ("--model", "pipe.gguf")),
+                (1, "absent.gguf: lässt sich nicht öffnen", ("--model", "absent.gguf")),
+                (1, "es gibt keine Form", ("--shape", "llama-9"))):
+            self.refuse(code, says, "describe", "--lang", "de", *args)
+            self.refuse(code, says, "describe", *args, "--lang=de")
 
 
 class Environment(program.Case):

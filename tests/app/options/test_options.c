@@ -210,11 +210,11 @@ static void check_time(const struct option_row *row) {
     if (row->min == 0)
         assert_taken(&options, row, "0");
     else
-        assert_refused(row, "0", "a time up to");
+        assert_refused(row, "0", "a time from ");
     static const char *const bad[] = {"86400.1s", "1441min", "-1s",  "",           "s",
                                       "2sec",     "2 s",     "1:30", "999999999s", "0.0000001ms"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        assert_refused(row, bad[i], "a time up to");
+        assert_refused(row, bad[i], "a time from ");
 }
 
 static void check_choice(const struct option_row *row) {
