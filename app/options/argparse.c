@@ -533,6 +533,18 @@ void argparse_print_row(FILE *out, const char *left, const char *help) {
     fprintf(out, "  %-*s  %s\n", NAME_COLUMNS, left, help);
 }
 
+// " (1..101)", in the unit in which the value is given; "" for what is no number.
+static void describe_range(char *out, size_t bytes, const struct option_row *row) {
+    static const double units[] = {
+        [OPTION_INT] = 1,    [OPTION_SIZE] = 1,  [OPTION_REAL] = 1e3,
+        [OPTION_RATE] = 1e6, [OPTION_FPS] = 1e6, [OPTION_TIME] = 1e9,
+    };
+    double unit = units[row->type];
+    if (unit > 0)
+        snprintf(out, bytes, " (%.9g..%.9g%s)", (double)row->min / unit, (double)row->max / unit,
+                 row->type == OPTION_TIME ? " s" : "");
+}
+
 void argparse_print_rows(FILE *out, const struct argparse_table *table, unsigned commands) {
     for (const struct option_row *row = table->rows; row < table->rows + table->row_count; row++) {
         char left[80] = "", names[64] = "", help[80] = "", range[32] = "";
@@ -542,9 +554,7 @@ void argparse_print_rows(FILE *out, const struct argparse_table *table, unsigned
             describe_value(names, sizeof names, row);
         else if (row->value)
             snprintf(names, sizeof names, "%s", row->value);
-        if (row->type == OPTION_INT)
-            snprintf(range, sizeof range, " (%lld..%lld)", (long long)row->min,
-                     (long long)row->max);
+        describe_range(range, sizeof range, row);
         snprintf(left, sizeof left, "--%s%s%s", row->name, names[0] ? " " : "", names);
         snprintf(help, sizeof help, "%s%s", row->help, range);
         argparse_print_row(out, left, help);

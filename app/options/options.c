@@ -6,6 +6,7 @@
 #include "compute/base/why.h"
 #include "compute/measure/measure.h"
 #include "compute/model/chat.h"
+#include "compute/model/sampler.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,11 +79,13 @@ static const struct option_row rows[] = {
     {"seed", OPTION_SEED, MEASURES, FIELD(request.seed),
      .help = "for the sampler and a shape's weights", .value = "N"},
     {"temperature", OPTION_REAL, MEASURES, FIELD(request.temperature),
-     .help = "0 (default) takes the likeliest token", .value = "X", .max = 10000},
+     .help = "0 (default) takes the likeliest token", .value = "X",
+     .max = SAMPLER_MAX_TEMPERATURE_MILLI},
     {"top-p", OPTION_REAL, MEASURES, FIELD(request.top_p_unit),
-     .help = "sample from this share of likelihood", .value = "X", .min = 1, .max = 1000},
+     .help = "share of likelihood to sample from", .value = "X", .min = SAMPLER_MIN_TOP_P_MILLI,
+     .max = 1000},
     {"threads", OPTION_INT, MEASURES, FIELD(request.threads), .help = "default: physical cores",
-     .value = "N", .min = 1, .max = 1024},
+     .value = "N", .min = 1, .max = BACKEND_MAX_THREADS},
     {"repeats", OPTION_INT, MEASURES, FIELD(request.repeats), .help = "warm runs that count",
      .value = "N", .min = 1, .max = MEASURE_MAX_REPEATS},
     {"run", OPTION_TEXT, SHOWS | COMMON, FIELD(request.run_path), .help = "replay a saved run",
@@ -118,16 +121,15 @@ static const struct option_row rows[] = {
      .value = "N", .min = 1, .max = 63},
     {"text-step", OPTION_INT, DRAWS | COMMON, FIELD(text_step), .help = "text size", .value = "N",
      .min = -4, .max = 8},
-    {"speed", OPTION_RATE, DRAWS | COMMON, FIELD(rate),
-     .help = "1 is real time, 1/200 is 200x slower", .value = "X", .min = 1,
-     .max = INT64_C(1000000000)},
+    {"speed", OPTION_RATE, DRAWS | COMMON, FIELD(rate), .help = "1 = real time, 1/200 = slow",
+     .value = "X", .min = 1, .max = INT64_C(1000000000)},
     {"size", OPTION_SIZE, DRAWS | COMMON, FIELD(width_px), .help = "in pixels", .value = "WxH",
      .min = 64, .max = 8192},
-    {"fps", OPTION_FPS, RECORD, FIELD(fps_num), .help = "frames a second: 60, 30000/1001, 29.97",
-     .value = "N", .min = 1000000, .max = 240000000},
-    {"from", OPTION_TIME, RECORD, FIELD(from_ns), .help = "start here in screen time: 2s, 500ms",
+    {"fps", OPTION_FPS, RECORD, FIELD(fps_num), .help = "frames a second: 60, 29.97", .value = "N",
+     .min = 1000000, .max = 240000000},
+    {"from", OPTION_TIME, RECORD, FIELD(from_ns), .help = "start in screen time: 2s, 500ms",
      .value = "TIME", .max = INT64_C(86400000000000)},
-    {"to", OPTION_TIME, RECORD, FIELD(to_ns), .help = "stop here in screen time", .value = "TIME",
+    {"to", OPTION_TIME, RECORD, FIELD(to_ns), .help = "stop in screen time", .value = "TIME",
      .min = 1, .max = INT64_C(86400000000000)},
     {"overwrite", OPTION_FLAG, RECORD | MEASURE | LISTS, FIELD(overwrite),
      .help = "replace what is there"},

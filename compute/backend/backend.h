@@ -13,7 +13,7 @@
 #include "compute/analysis/rates.h"
 #include "compute/model/model.h"
 
-enum { BACKEND_ABI = 4, BACKEND_PREFILL_CHUNK = 2048 };
+enum { BACKEND_ABI = 4, BACKEND_PREFILL_CHUNK = 2048, BACKEND_MAX_THREADS = 256 };
 
 // Which stages of a pass are marked. A run needs all marks; the other kinds serve to
 // measure what marks cost: the same passes with 0, 2 and layers + 1 of them.

@@ -9,10 +9,12 @@
 
 #include "compute/base/why.h"
 
+#include "compute/backend/backend.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { THREADS_MAX = 256 };
+enum { THREADS_MAX = BACKEND_MAX_THREADS };
 
 struct threads;
 

@@ -95,12 +95,14 @@ static bool check_length(const struct generate *g, struct why *why) {
 }
 
 static bool check_sampling(const struct sampler *sampler, struct why *why) {
-    if (!(sampler->temperature >= 0 && sampler->temperature <= 100))
-        return why_set(why, "a temperature of %g was asked for, expected 0 to 100",
-                       (double)sampler->temperature);
-    if (sampler->temperature > 0 && !(sampler->top_p_unit > 0 && sampler->top_p_unit <= 1))
-        return why_set(why, "a top-p of %g was asked for, expected more than 0 and at most 1",
-                       (double)sampler->top_p_unit);
+    const float hottest = SAMPLER_MAX_TEMPERATURE_MILLI / 1000.0f;
+    const float least = SAMPLER_MIN_TOP_P_MILLI / 1000.0f;
+    if (!(sampler->temperature >= 0 && sampler->temperature <= hottest))
+        return why_set(why, "a temperature of %g was asked for, expected 0 to %g",
+                       (double)sampler->temperature, (double)hottest);
+    if (sampler->temperature > 0 && !(sampler->top_p_unit >= least && sampler->top_p_unit <= 1))
+        return why_set(why, "a top-p of %g was asked for, expected %g to 1",
+                       (double)sampler->top_p_unit, (double)least);
     return true;
 }
 

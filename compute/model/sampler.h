@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// What a request may ask for, in thousandths.
+enum { SAMPLER_MAX_TEMPERATURE_MILLI = 10000, SAMPLER_MIN_TOP_P_MILLI = 1 };
+
 struct sampler {
     float temperature; // 0 (or less, or NaN) = greedy
     float top_p_unit;  // keep the likeliest tokens that together have at least this

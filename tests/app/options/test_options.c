@@ -9,6 +9,8 @@
 
 #include "app/options/options.h"
 #include "compute/base/why.h"
+#include "compute/measure/generate.h"
+#include "compute/measure/measure.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -358,6 +360,82 @@ static void rows_have_names_and_fields_of_their_own_and_help(void **state) {
     }
 }
 
+static char *help_text(enum command command);
+
+static bool is_numeric(const struct option_row *row) {
+    return row->type == OPTION_INT || row->type == OPTION_REAL || row->type == OPTION_RATE ||
+           row->type == OPTION_FPS || row->type == OPTION_SIZE || row->type == OPTION_TIME;
+}
+
+// The ends that help names are taken, and what lies beyond them is refused.
+static void help_names_the_range_that_is_taken(void **state) {
+    (void)state;
+    int seen = 0;
+    for (int i = 0; i < options_table.row_count; i++) {
+        const struct option_row *row = &options_table.rows[i];
+        if (!is_numeric(row))
+            continue;
+        enum command command = 0;
+        while (!(row->commands & 1u << command))
+            command++;
+        char *help = help_text(command), name[64], low[64], high[64], value[160];
+        snprintf(name, sizeof name, "  --%s ", row->name);
+        const char *line = strstr(help, name);
+        const char *dots = line ? strstr(line, "..") : NULL;
+        if (!dots || dots > strchr(line, '\n'))
+            fail_msg("--%s: no range in its help", row->name);
+        const char *range = dots;
+        while (*range != '(')
+            range--;
+        snprintf(low, sizeof low, "%.*s", (int)(dots - range) - 1, range + 1);
+        double least = strtod(low, NULL), most = strtod(dots + 2, NULL);
+        bool is_size = row->type == OPTION_SIZE;
+        struct options options;
+        snprintf(low, sizeof low, "%.9f", least);
+        snprintf(high, sizeof high, "%.9f", most);
+        if (row->type == OPTION_INT || is_size) {
+            snprintf(low, sizeof low, "%.0f", least);
+            snprintf(high, sizeof high, "%.0f", most);
+        }
+        snprintf(value, sizeof value, is_size ? "%sx%s" : "%s", low, low);
+        assert_taken(&options, row, value);
+        snprintf(value, sizeof value, is_size ? "%sx%s" : "%s", high, high);
+        assert_taken(&options, row, value);
+        snprintf(high, sizeof high, "%.0f", most + 1);
+        snprintf(value, sizeof value, is_size ? "%sx%s" : "%s", high, high);
+        assert_refused(row, value, "");
+        free(help);
+        seen++;
+    }
+    assert_true(seen >= 14);
+}
+
+// What the parser lets through the engine takes, and what it does not the engine refuses.
+static void the_engine_has_the_same_ranges(void **state) {
+    static const int32_t prompt[] = {1};
+    struct why why;
+    (void)state;
+    struct generate generate = {
+        .prompt = prompt, .prompt_count = 1, .vocab = 2, .context = 8, .answer_limit = 1};
+    const struct option_row *hot = argparse_row(&options_table, "temperature");
+    const struct option_row *top = argparse_row(&options_table, "top-p");
+    for (int i = 0; i < 2; i++) {
+        generate.sampler = (struct sampler){(float)(i ? hot->max : 1) / 1000,
+                                            (float)(i ? top->max : top->min) / 1000, 1, 0};
+        assert_true(generate_check(&generate, &why));
+    }
+    generate.sampler.temperature = (float)(hot->max + 1) / 1000;
+    assert_false(generate_check(&generate, &why));
+    generate.sampler = (struct sampler){1, (float)top->min / 2000, 1, 0};
+    assert_false(generate_check(&generate, &why));
+    generate.sampler = (struct sampler){1, 1.001f, 1, 0};
+    assert_false(generate_check(&generate, &why));
+    assert_int_equal(argparse_row(&options_table, "threads")->max, BACKEND_MAX_THREADS);
+    assert_int_equal(argparse_row(&options_table, "repeats")->max, MEASURE_MAX_REPEATS);
+    assert_int_equal(argparse_row(&options_table, "prompt-tokens")->max, RUN_MAX_TOKENS - 1);
+    assert_int_equal(argparse_row(&options_table, "answer-tokens")->max, RUN_MAX_TOKENS - 1);
+}
+
 static char *help_text(enum command command) {
     char *text = NULL;
     size_t bytes = 0;
@@ -647,6 +725,8 @@ int main(void) {
         cmocka_unit_test(a_row_without_its_value_is_refused),
         cmocka_unit_test(a_row_is_refused_by_commands_that_do_not_take_it),
         cmocka_unit_test(rows_have_names_and_fields_of_their_own_and_help),
+        cmocka_unit_test(help_names_the_range_that_is_taken),
+        cmocka_unit_test(the_engine_has_the_same_ranges),
         cmocka_unit_test(help_of_a_command_shows_its_rows_and_fits_a_screen),
         cmocka_unit_test(help_of_the_program_shows_commands_and_common_rows),
         cmocka_unit_test(defaults_are_the_documented_ones),
