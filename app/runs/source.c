@@ -93,19 +93,26 @@ static int context_needed(const struct source *source, const struct run_request 
     return source->prompt.count + answer;
 }
 
+// More than the model can do, or than this engine was opened for.
 static bool refuse_length(const struct source *source, const struct run_request *request,
                           struct why *why) {
-    int context = engine_context(source->engine);
-    if (request->answer_tokens > 0 && context > source->prompt.count)
+    int most = engine_shape(source->engine)->context, context = engine_context(source->engine);
+    int needed = context_needed(source, request);
+    if (needed <= most)
+        return why_set(why,
+                       "%d tokens pass the %d that there is room for here, and the model can do "
+                       "%d. Start again with them.",
+                       needed, context, most);
+    if (request->answer_tokens > 0 && most > source->prompt.count)
         return why_set(why,
                        "a prompt of %d and an answer of %d tokens pass the model's limit of %d. "
                        "Take --answer-tokens %d or fewer.",
-                       source->prompt.count, request->answer_tokens, context,
-                       context - source->prompt.count);
+                       source->prompt.count, request->answer_tokens, most,
+                       most - source->prompt.count);
     return why_set(why,
                    "a prompt of %d tokens leaves no room for an answer within the model's "
                    "limit of %d. Take a shorter prompt.",
-                   source->prompt.count, context);
+                   source->prompt.count, most);
 }
 
 // Opens with the usual context, and again with a longer one if the prompt needs it: only the
@@ -116,21 +123,14 @@ static bool open_fitting(struct source *source, const struct run_request *reques
         return false;
     if (!prompt_from_request(&source->prompt, engine_tokenizer(source->engine), request, why))
         return false;
-    int needed = context_needed(source, request), usual = engine_context(source->engine);
-    if (needed <= usual)
+    int needed = context_needed(source, request);
+    if (needed <= engine_context(source->engine))
         return true;
-    if (usual < ENGINE_CONTEXT)
-        return refuse_length(source, request, why); // all the model has
+    if (needed > engine_shape(source->engine)->context)
+        return refuse_length(source, request, why);
     engine_close(source->engine);
     source->engine = NULL;
-    struct why longer_why;
-    if (open_engine(source, request, needed, &longer_why) &&
-        engine_context(source->engine) >= needed)
-        return true;
-    // It cannot be that long: reopen with the usual one, only to name the limit.
-    engine_close(source->engine);
-    source->engine = NULL;
-    return open_engine(source, request, 0, why) && refuse_length(source, request, why);
+    return open_engine(source, request, needed, why);
 }
 
 static void set_answer(struct source *source, const struct run_request *request) {

@@ -518,6 +518,10 @@ class Measure(program.Case):
         self.refuse(1, "TOKENDRIP_ASSETS", "measure", env={"TOKENDRIP_ASSETS": "/nonexistent"})
         self.assertEqual(self.files(), [])
 
+    def test_the_limit_that_is_named_is_the_models(self):
+        self.refuse(1, "pass the model's limit of 8192.", "measure", "--shape", "smollm2-135m",
+                    "--answer-tokens", "9000")
+
     def test_a_signal_stops_a_long_measurement_and_leaves_no_file(self):
         def defaults():  # what is ignored outside must not be ignored here
             signal.signal(signal.SIGINT, signal.SIG_DFL)
