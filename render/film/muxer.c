@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "compute/base/partfile.h"
+#include "compute/base/spoken.h"
 #include "compute/base/why.h"
 #include "render/film/sink.h"
 
@@ -35,7 +36,7 @@ struct muxer {
 bool muxer_refuse(struct why *why, const char *what, int error) {
     char text[AV_ERROR_MAX_STRING_SIZE] = "";
     av_strerror(error, text, sizeof text);
-    return why_set(why, "%.120s: %s", what, text);
+    return why_set(why, "%.120s: %s", why_spoken(what), text);
 }
 
 // "file:" keeps names with a colon from being taken for a protocol.

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "compute/base/partfile.h"
+#include "compute/base/spoken.h"
 #include "compute/base/why.h"
 #include "render/film/film.h"
 #include "render/film/gif.h"
@@ -241,7 +242,8 @@ static bool av_close(void *state, enum sink_end end, struct why *why) {
     bool ok = end != SINK_PUBLISH || publish(av, why);
     film_destroy(av->film); // before the part is closed: it may still write to it
     if (!ok)
-        sink_append(why->text, WHY_BYTES, "; the film so far plays from '%.100s'", av->part.path);
+        sink_append(why->text, WHY_BYTES, why_spoken("; the film so far plays from '%.100s'"),
+                    av->part.path);
     else if (end == SINK_RESCUE)
         why_set(why, "what there is of it plays from '%s'", av->part.path);
     if (end == SINK_DISCARD)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "compute/base/partfile.h"
+#include "compute/base/spoken.h"
 #include "compute/base/why.h"
 #include "render/film/sink.h"
 #include "render/pixel/png.h"
@@ -243,7 +244,8 @@ static bool stills_close(void *state, enum sink_end end, struct why *why) {
     else
         ok = publish(stills, why);
     if (!ok)
-        sink_append(why->text, WHY_BYTES, "; the stills are in '%.90s'", stills->part.path);
+        sink_append(why->text, WHY_BYTES, why_spoken("; the stills are in '%.90s'"),
+                    stills->part.path);
     return ok;
 }
 
