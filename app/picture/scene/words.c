@@ -177,6 +177,13 @@ static void put_rate(struct view *view, const struct run_moment *now,
         snprintf(view->rate, sizeof view->rate, "%s", text);
 }
 
+// Shorter beside the words for a disturbed run, with which it shares a row.
+static const char *forced_word(const struct run_info *info) {
+    return !info->forced_length ? ""
+           : info->is_disturbed ? word("note.forced_short")
+                                : word("note.forced");
+}
+
 static void put_note(struct view *view, const struct run_moment *now,
                      const struct scene_options *options) {
     const struct run *run = now->run;
@@ -185,10 +192,9 @@ static void put_note(struct view *view, const struct run_moment *now,
     else if (run->state == RUN_FAILED && now->at_end && now->marks > 0)
         WORDS_SAY(view->note, "note.ended_early");
     else
-        words_join(view->note, sizeof view->note,
-                   (const char *const[]){run_disturbed(&run->info).text,
-                                         run->info.is_disturbed ? word("run.ranges_below") : "",
-                                         run->info.forced_length ? word("note.forced") : "", NULL});
+        words_join(
+            view->note, sizeof view->note,
+            (const char *const[]){run_disturbed(&run->info).text, forced_word(&run->info), NULL});
 }
 
 static struct view_readout readout(const char *label_key, const char *formula_key,
@@ -221,6 +227,9 @@ static void put_times(struct view *view, const struct run_moment *now,
     if (options->scale_ns > 0)
         time = run_time_on(info, now->shown_ns, options->scale_ns);
     put_readout(view, "readout.time", "readout.time_is", TONE_INK, time);
+    if (info->ttft.p90_ns > 0) // names what stands below the next two
+        snprintf(view->readouts[view->readout_count - 1].note, sizeof view->readouts[0].note, "%s",
+                 word("run.ranges"));
     put_readout(view, "readout.ttft", "readout.ttft_is", TONE_PREFILL,
                 run_time(info, now->ttft_ns));
     put_range(view, info, now->ttft_ns, &info->ttft);
