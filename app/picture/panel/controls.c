@@ -68,7 +68,7 @@ static void put_prompt(struct panel_control *out, const struct panel_seen *seen)
 static bool is_to_end(const struct run *run) {
     int answers = run_answers_seen(run);
     return run->state == RUN_OPEN || answers == 0 ||
-           run->tokens[run->info.prompt_tokens + answers - 1].is_control;
+           run->tokens[run->info.prompt_tokens + answers - 1].kind == RUN_CONTROL;
 }
 
 // An answer that goes on to its end token has no length of its own yet: the knob shows the
