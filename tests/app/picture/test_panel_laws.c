@@ -320,7 +320,7 @@ static void an_answer_is_to_the_end_token_only_if_it_may_end_with_one(void **sta
     panel_fill(&panel_a, &source.at, &source.stage);
     const struct panel_control *answer = &panel_a.controls[control_of(&panel_a, TARGET_ANSWER)];
     assert_string_equal(answer->value, "16 tokens");
-    run->tokens[18 + 15].is_control = true;
+    run->tokens[18 + 15].kind = RUN_CONTROL;
     panel_fill(&panel_a, &source.at, &source.stage);
     assert_string_equal(answer->value, "to the end token");
     run_destroy(run);
