@@ -533,45 +533,6 @@ static void one_wrong_thing_is_refused_by_its_name(void **state) {
     }
 }
 
-static void every_reason_that_can_be_told_is_told(void **state) {
-    static const struct {
-        const char *without, *reasons[4];
-    } cases[] = {
-        {NULL, {"is one of 3 parts", "mixture of 8 experts", "llama.logit_scale"}},
-        {"blk.1.ffn_down.weight",
-         {"is one of 3 parts", "mixture of 8 experts", "llama.logit_scale", "blk.1.ffn_down"}},
-        // Without sizes no tensor can be checked, and without an architecture no key.
-        {"llama.block_count",
-         {"is one of 3 parts", "mixture of 8 experts", "llama.logit_scale", "block_count is"}},
-        {"general.architecture", {"does not say which architecture"}},
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct gguf_builder builder;
-        struct gguf *file;
-        struct why list[6];
-        size_t bytes;
-        int count = 0;
-        gguf_builder_init(&builder);
-        builder.without = cases[i].without;
-        gguf_builder_llama(&builder, &gguf_builder_small);
-        gguf_builder_u32(&builder, "split.count", 3);
-        gguf_builder_u32(&builder, "llama.expert_count", 8);
-        gguf_builder_f32(&builder, "llama.logit_scale", 2);
-        uint8_t *data = gguf_builder_finish(&builder, &bytes);
-        assert_true(gguf_parse(&file, "test.gguf", data, bytes, &why));
-        while (count < 4 && cases[i].reasons[count])
-            count++;
-        assert_int_equal(model_obstacles(list, 6, file, "test.gguf"), count);
-        for (int at = 0; at < count; at++)
-            assert_non_null(strstr(list[at].text, cases[i].reasons[at]));
-        assert_int_equal(model_obstacles(list, 1, file, "test.gguf"), 1); // no more than asked for
-        gguf_close(file);
-        free(data);
-        gguf_builder_clear(&builder);
-    }
-}
-
 static void put_embedding(struct gguf_builder *builder, uint32_t type, uint64_t cols,
                           uint64_t row_bytes) {
     builder->without = "token_embd.weight";
@@ -885,7 +846,6 @@ int main(void) {
         cmocka_unit_test(positions_scaled_by_one_are_not_scaled),
         cmocka_unit_test(names_are_made_printable_and_cut),
         cmocka_unit_test(one_wrong_thing_is_refused_by_its_name),
-        cmocka_unit_test(every_reason_that_can_be_told_is_told),
         cmocka_unit_test(types_without_kernels_are_refused_with_a_way_out),
         cmocka_unit_test(matrices_of_different_types_may_be_in_one_file),
         cmocka_unit_test(rows_that_are_not_whole_blocks_are_refused),

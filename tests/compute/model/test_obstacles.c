@@ -11,6 +11,7 @@
 #include "compute/model/obstacles.h"
 #include "tests/compute/model/gguf_builder.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,6 +72,35 @@ static void init(struct gguf_builder *builder, const char *without) {
     builder->without = without;
     gguf_builder_llama(builder, &gguf_builder_small);
     builder->without = NULL;
+}
+
+// The list is the line in parts: joined again it gives the same, and what can be done is last.
+static void the_list_is_the_line_in_parts(void **state) {
+    (void)state;
+    struct gguf_builder builder;
+    struct gguf *file;
+    struct why list[9], line = {0};
+    size_t bytes;
+    init(&builder, NULL);
+    gguf_builder_u32(&builder, "split.count", 3);
+    gguf_builder_u32(&builder, "llama.expert_count", 8);
+    gguf_builder_f32(&builder, "llama.logit_scale", 2);
+    const char *wanted = refusal(&builder);
+    uint8_t *data = gguf_builder_finish(&builder, &bytes);
+    assert_true(gguf_parse(&file, "/some/where/test.gguf", data, bytes, &line));
+    int count = model_obstacles(list, 9, file, "/some/where/test.gguf");
+    size_t used = (size_t)snprintf(line.text, sizeof line.text, "test.gguf");
+    for (int i = 0; i < count; i++)
+        used += (size_t)snprintf(line.text + used, sizeof line.text - used, "%s%s",
+                                 i == 0 || i == count - 1 ? ": " : "; ", list[i].text);
+    assert_string_equal(line.text, wanted);
+    assert_true(count >= 4);
+    assert_string_equal(list[count - 1].text, "another model is needed");
+    assert_int_equal(model_obstacles(list, 2, file, "test.gguf"), 2); // no more than asked for
+    assert_string_equal(list[1].text, "another model is needed");
+    gguf_close(file);
+    free(data);
+    gguf_builder_clear(&builder);
 }
 
 static void a_good_file_has_no_obstacle(void **state) {
@@ -231,6 +261,7 @@ static void rows_of_tokens_that_are_only_reserved_may_be_zero(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_list_is_the_line_in_parts),
         cmocka_unit_test(a_good_file_has_no_obstacle),
         cmocka_unit_test(everything_is_named_at_once_what_no_other_file_cures_first),
         cmocka_unit_test(what_another_file_cures_is_told_with_the_way_out),
