@@ -533,7 +533,7 @@ class Measure(program.Case):
         process.send_signal(signal.SIGINT)
         start = time.monotonic()
         out, err = process.communicate(timeout=program.TIMEOUT_S)
-        self.assertLess(time.monotonic() - start, 10)
+        self.assertLess(time.monotonic() - start, 60)  # the whole takes minutes
         self.assertEqual((process.returncode, out), (130, b""))
         self.assertRegex(err.decode(), r"\Atokendrip: stopped while measuring[^\n]+\n\Z")
         self.assertEqual(self.files(), [])

@@ -239,7 +239,7 @@ static void this_device_has_rates_within_reason_and_soon(void **state) {
     assert_true(backend_cpu.measure_rates(opened, 1 << 20, &cached, &why));
     assert_true(backend_cpu.measure_rates(opened, (size_t)1 << 40, &memory, &why));
     // One second each on a machine of its own; sanitizers and neighbours take longer.
-    assert_true(stopwatch_now_ns() - start_ns < INT64_C(30000000000));
+    assert_true(stopwatch_now_ns() - start_ns < INT64_C(150000000000));
     // Neighbours may slow the cache down, so that nothing is called cached; memory never is.
     assert_false(memory.is_cached);
     assert_true(memory.read_bytes_s > 1e7 && memory.read_bytes_s < 1e14);

