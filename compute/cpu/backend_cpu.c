@@ -52,7 +52,7 @@ static bool check_model(const struct model *model, struct why *why) {
 
 // Every array and its floats, so that adding up and cutting cannot disagree.
 struct array {
-    float **place;
+    void *place; // of a pointer to float, or to struct rounded
     size_t floats;
 };
 
@@ -136,7 +136,7 @@ static bool take_memory(struct backend_state *s, const struct array *arrays, int
     memset(s->memory, 0, bytes);
     float *at = s->memory;
     for (int i = 0; i < count; i++) {
-        *arrays[i].place = at;
+        memcpy(arrays[i].place, &at, sizeof at);
         at += padded(arrays[i].floats);
     }
     return true;
@@ -150,8 +150,11 @@ static bool take_arrays(struct backend_state *s, struct why *why) {
     size_t most = context < BACKEND_PREFILL_CHUNK ? context : BACKEND_PREFILL_CHUNK;
     size_t cache = s->cache_at[h->layers];
     bool has_window = s->model->math.window > 0;
-    size_t attend = s->kernels->attend_floats(h->heads / h->kv_heads, h->head_dim, s->context);
-    struct array arrays[12 + 3 * THREADS_MAX] = {
+    size_t attend = s->kernels->attend_floats(h->heads / h->kv_heads, h->head_dim);
+    size_t widest = (size_t)(h->ff_dim > s->q_rows ? h->ff_dim : s->q_rows);
+    widest = widest > dim ? widest : dim;
+    size_t rounded = widest / QUANT_BLOCK * sizeof(struct rounded) / sizeof(float);
+    struct array arrays[13 + 4 * THREADS_MAX] = {
         {&s->rope, context * (size_t)s->rotary},
         {&s->rope_window, has_window ? context * (size_t)s->rotary : 0},
         {&s->keys, cache},
@@ -164,10 +167,12 @@ static bool take_arrays(struct backend_state *s, struct why *why) {
         {&s->up, BLOCK_TOKENS * (size_t)h->ff_dim},
         {&s->logits, (size_t)h->vocab},
         {&s->added, BLOCK_TOKENS * dim},
+        {&s->rounded, BLOCK_TOKENS * rounded},
     };
-    int count = 12;
+    int count = 13;
     for (int i = 0; i < s->members; i++) {
         arrays[count++] = (struct array){&s->own[i].normed, dim};
+        arrays[count++] = (struct array){&s->own[i].rounded, rounded};
         arrays[count++] = (struct array){&s->own[i].panel, KERNELS_PANEL_FLOATS};
         arrays[count++] = (struct array){&s->own[i].attend, attend};
     }
@@ -215,15 +220,19 @@ static void close_state(struct backend_state *s) {
     free(s);
 }
 
+static int whole_blocks(int rows) {
+    return (rows + KERNELS_KEY_BLOCK - 1) / KERNELS_KEY_BLOCK * KERNELS_KEY_BLOCK;
+}
+
 static void set_up_heads(struct backend_state *s) {
     const struct model_math *math = &s->model->math;
     int head_dim = s->model->shape.head_dim;
     s->rotary = math->rotary > 0 ? math->rotary : head_dim;
     s->scale = math->score_scale > 0 ? math->score_scale : 1.0f / sqrtf((float)head_dim);
     // A block of tokens is written before its first token attends.
-    int rows = (math->window + BLOCK_TOKENS + KERNELS_KEY_BLOCK - 1) / KERNELS_KEY_BLOCK *
-               KERNELS_KEY_BLOCK;
-    s->window_rows = rows < s->context ? rows : s->context;
+    int rows = whole_blocks(math->window + BLOCK_TOKENS);
+    s->rows = whole_blocks(s->context);
+    s->window_rows = rows < s->rows ? rows : s->rows;
     for (int i = 0; i < s->model->shape.layers; i++)
         s->cache_at[i + 1] = s->cache_at[i] + (size_t)state_rows(s, i) * (size_t)s->kv_rows;
 }

@@ -11,28 +11,41 @@
 #include "compute/base/why.h"
 
 #include "compute/model/model.h"
+#include "compute/model/quant.h"
 #include "compute/model/shape_random.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 enum {
-    KERNELS_PANEL_FLOATS = 512 * 32, // scratch of a matmul
+    KERNELS_PANEL_FLOATS = 512 * 32, // scratch of a matmul, on a line of 32 bytes
     KERNELS_ATTEND_TOKENS = 24,      // most tokens of one attend
     KERNELS_KEY_BLOCK = 64,          // keys that attend takes together
 };
 
-// out[t][r] = sum over c of weights[r][c] * in[t][c], for row_from <= r < row_to.
+// 32 neighbouring numbers of a token, rounded to multiples of a 127th of their largest
+// magnitude: number i is scale * q[i]. Weights in blocks are multiplied with these, as whole
+// numbers and so exactly.
+struct rounded {
+    float scale;
+    int32_t sum[2]; // of the first and the last 16 q
+    int8_t q[QUANT_BLOCK];
+};
+
+// out[t][r] = sum over c of weights[r][c] * in[t][c], for row_from <= r < row_to. Weights in
+// blocks: the same bits for a token whatever others it comes with.
 struct matmul {
     float *out; // token t at out + t * out_stride, row r in its place r
     size_t out_stride;
     const float *in; // token t at in + t * in_stride: [weights->cols]
     size_t in_stride;
-    const struct tensor *weights; // any type of quant.h, data aligned as it asks
-    int tokens;                   // >= 1
+    const struct rounded *rounded; // the same, token after token, for weights in blocks, which
+                                   // do not look at `in`: [tokens][weights->cols / QUANT_BLOCK]
+    const struct tensor *weights;  // any type of quant.h, data aligned as it asks
+    int tokens;                    // >= 1
     int row_from, row_to;
     bool add;     // add to what is in out
-    float *panel; // [KERNELS_PANEL_FLOATS], unused when tokens is 1
+    float *panel; // [KERNELS_PANEL_FLOATS] from an address that 32 divides
 };
 
 // Causal attention of `tokens` neighbouring tokens, for the `heads` query heads
@@ -43,12 +56,12 @@ struct attention {
     size_t out_stride;
     const float *queries; // in the same way
     size_t query_stride;
-    const float *keys, *values; // [rows][head_dim]
-    int rows;                   // >= window + tokens - 1, or more than all positions; if less
-                                // than these, a multiple of KERNELS_KEY_BLOCK
-    int tokens;                 // 1 .. KERNELS_ATTEND_TOKENS
-    int first_position;         // of token 0
-    int window;                 // >= 1; more than all positions: there is none
+    const float *keys;   // [rows / KERNELS_KEY_BLOCK][head_dim][KERNELS_KEY_BLOCK]
+    const float *values; // [rows][head_dim]
+    int rows;   // a multiple of KERNELS_KEY_BLOCK, >= window + tokens - 1 or than all positions
+    int tokens; // 1 .. KERNELS_ATTEND_TOKENS
+    int first_position; // of token 0
+    int window;         // >= 1; more than all positions: there is none
     int heads, head_dim;
     float scale;    // of a query times a key
     float cap;      // what is scaled becomes cap * tanh(it / cap); 0: it stays
@@ -65,6 +78,10 @@ struct kernels {
     // out = in / sqrt(mean of in^2 + epsilon) * weight. All: [count]
     void (*rms_norm)(float *out, const float *in, const float *weight, int count, float epsilon);
 
+    // A token for weights in blocks; what is no number or infinite gives a scale that is so, too.
+    // count: a multiple of QUANT_BLOCK. out: [count / QUANT_BLOCK]
+    void (*round)(struct rounded *out, const float *in, int count);
+
     void (*matmul)(const struct matmul *job);
 
     // gate = gate / (1 + e^-gate) * up. Both: [count]
@@ -78,8 +95,8 @@ struct kernels {
 
     void (*attend)(const struct attention *job);
 
-    // Scratch that attend needs for up to `positions` keys.
-    size_t (*attend_floats)(int heads, int head_dim, int positions);
+    // Scratch that attend needs.
+    size_t (*attend_floats)(int heads, int head_dim);
 
     // A row of random weights of a model made from a shape: shape_random_value's numbers,
     // rounded as quant.h says. cols is a multiple of QUANT_BLOCK and of the type's block.

@@ -15,8 +15,9 @@
 #include "compute/cpu/kernels_sets.h"
 
 #include "compute/base/num.h"
-#include "compute/cpu/groups.h"
+#include "compute/cpu/eights.h"
 #include "compute/cpu/kernels_make.h"
+#include "compute/cpu/kernels_rounded.h"
 #include "compute/cpu/vec.h"
 #include "compute/model/quant.h"
 
@@ -37,10 +38,6 @@ _Static_assert(PANEL_DEPTH % LANES == 0, "only the last panel has a rest");
 _Static_assert(PANEL_DEPTH % QUANT_BLOCK == 0, "panels cut no block");
 
 // --- Reading weights ---
-
-static const unsigned char *row_at(const struct tensor *w, int64_t row) {
-    return (const unsigned char *)w->data + (size_t)row * quant_row_bytes(w->type, w->cols);
-}
 
 VEC_INLINE bool has_blocks(enum gguf_tensor_type type) {
     return type != GGUF_TENSOR_F32 && type != GGUF_TENSOR_F16 && type != GGUF_TENSOR_BF16;
@@ -65,25 +62,13 @@ VEC_INLINE vec load_part(enum gguf_tensor_type type, const unsigned char *row, i
     return vec_load_part((const float *)(const void *)row + col, count);
 }
 
-// The 32 numbers of a group of any block format. Not inline: one copy serves all types.
-static void load_numbers(vec out[GROUP_VECS], enum gguf_tensor_type type, const unsigned char *row,
-                         int index) {
-    struct group group = load_group(type, row, index);
-    for (int v = 0; v < GROUP_VECS; v++) {
-        int run = v * LANES / 16;
-        out[v] = vec_fma(vec_all(group.scale[run]), group_steps(type, &group, v),
-                         vec_all(group.least[run]));
-    }
-}
-
 static void widen(float *out, const struct tensor *weights, int64_t row) {
     const unsigned char *from = row_at(weights, row);
     int cols = (int)weights->cols;
     int c = 0;
-    for (; has_blocks(weights->type) && c < cols; c += QUANT_BLOCK) {
-        vec numbers[GROUP_VECS];
-        load_numbers(numbers, weights->type, from, c / QUANT_BLOCK);
-        memcpy(out + c, numbers, sizeof numbers);
+    if (has_blocks(weights->type)) { // one row a token, so its speed is of no matter
+        quant_row_to_float(out, weights->type, from, (size_t)cols);
+        return;
     }
     for (; c + LANES <= cols; c += LANES)
         vec_store(out + c, load(weights->type, from, c));
@@ -124,40 +109,6 @@ VEC_INLINE void dot_four(float out[4], enum gguf_tensor_type type,
     vec_sum_four(out, even);
 }
 
-// A group's products with the token. One scale for all 32 is multiplied once, after they are
-// added up, so that a number costs one multiplication and no more.
-VEC_INLINE vec add_products(vec sum, enum gguf_tensor_type type, const struct group *group,
-                            const float *in) {
-    if (group_has_runs(type) || group_has_least(type)) {
-        for (int v = 0; v < GROUP_VECS; v++) {
-            int run = v * LANES / 16;
-            vec number = vec_fma(vec_all(group->scale[run]), group_steps(type, group, v),
-                                 vec_all(group->least[run]));
-            sum = vec_fma(number, vec_load(in + v * LANES), sum);
-        }
-        return sum;
-    }
-    vec products = group_steps(type, group, 0) * vec_load(in);
-    for (int v = 1; v < GROUP_VECS; v++)
-        products = vec_fma(group_steps(type, group, v), vec_load(in + v * LANES), products);
-    return vec_fma(vec_all(group->scale[0]), products, sum);
-}
-
-// The same for rows of blocks.
-VEC_INLINE void dot_four_blocks(float out[4], enum gguf_tensor_type type,
-                                const unsigned char *const rows[4], const float *in, int cols) {
-    vec sums[4];
-    for (int i = 0; i < 4; i++)
-        sums[i] = vec_all(0);
-    for (int c = 0; c < cols; c += QUANT_BLOCK) {
-        for (int i = 0; i < 4; i++) {
-            struct group group = load_group(type, rows[i], c / QUANT_BLOCK);
-            sums[i] = add_products(sums[i], type, &group, in + c);
-        }
-    }
-    vec_sum_four(out, sums);
-}
-
 // Fewer than four rows are left: the last one stands in for those missing, so
 // that every row is summed in the same order wherever a split falls.
 VEC_INLINE void matvec(const struct matmul *job, enum gguf_tensor_type type) {
@@ -170,10 +121,7 @@ VEC_INLINE void matvec(const struct matmul *job, enum gguf_tensor_type type) {
         for (int i = 0; i < 4; i++)
             at[i] = (const unsigned char *)w->data +
                     (size_t)(r + (i < rows ? i : rows - 1)) * row_bytes;
-        if (has_blocks(type))
-            dot_four_blocks(sums, type, at, job->in, (int)w->cols);
-        else
-            dot_four(sums, type, at, job->in, (int)w->cols);
+        dot_four(sums, type, at, job->in, (int)w->cols);
         for (int i = 0; i < rows; i++)
             job->out[r + i] = job->add ? job->out[r + i] + sums[i] : sums[i];
     }
@@ -181,56 +129,12 @@ VEC_INLINE void matvec(const struct matmul *job, enum gguf_tensor_type type) {
 
 // One copy of the loops for each type, so that nothing in them asks for it.
 static void matvec_any(const struct matmul *job) {
-    switch (job->weights->type) {
-    case GGUF_TENSOR_F32:
-        matvec(job, GGUF_TENSOR_F32);
-        break;
-    case GGUF_TENSOR_F16:
+    if (job->weights->type == GGUF_TENSOR_F16)
         matvec(job, GGUF_TENSOR_F16);
-        break;
-    case GGUF_TENSOR_BF16:
+    else if (job->weights->type == GGUF_TENSOR_BF16)
         matvec(job, GGUF_TENSOR_BF16);
-        break;
-    case GGUF_TENSOR_Q8_0:
-        matvec(job, GGUF_TENSOR_Q8_0);
-        break;
-    case GGUF_TENSOR_Q4_0:
-        matvec(job, GGUF_TENSOR_Q4_0);
-        break;
-    case GGUF_TENSOR_Q4_1:
-        matvec(job, GGUF_TENSOR_Q4_1);
-        break;
-    case GGUF_TENSOR_Q5_0:
-        matvec(job, GGUF_TENSOR_Q5_0);
-        break;
-    case GGUF_TENSOR_Q5_1:
-        matvec(job, GGUF_TENSOR_Q5_1);
-        break;
-    case GGUF_TENSOR_IQ4_NL:
-        matvec(job, GGUF_TENSOR_IQ4_NL);
-        break;
-    case GGUF_TENSOR_MXFP4:
-        matvec(job, GGUF_TENSOR_MXFP4);
-        break;
-    case GGUF_TENSOR_Q2_K:
-        matvec(job, GGUF_TENSOR_Q2_K);
-        break;
-    case GGUF_TENSOR_Q3_K:
-        matvec(job, GGUF_TENSOR_Q3_K);
-        break;
-    case GGUF_TENSOR_Q4_K:
-        matvec(job, GGUF_TENSOR_Q4_K);
-        break;
-    case GGUF_TENSOR_Q5_K:
-        matvec(job, GGUF_TENSOR_Q5_K);
-        break;
-    case GGUF_TENSOR_Q6_K:
-        matvec(job, GGUF_TENSOR_Q6_K);
-        break;
-    case GGUF_TENSOR_IQ4_XS:
-        matvec(job, GGUF_TENSOR_IQ4_XS);
-        break;
-    }
+    else
+        matvec(job, GGUF_TENSOR_F32);
 }
 
 // --- Many tokens ---
@@ -241,7 +145,8 @@ struct tile {
     size_t out_stride;
     const float *left;
     size_t left_stride;
-    const float *panel; // [depth][TILE_ROWS]
+    const float *panel; // line d at panel + d * panel_stride: [TILE_ROWS]
+    size_t panel_stride;
     int depth;
     int lanes; // of the panel that are wanted, 1 .. TILE_ROWS
     bool add;
@@ -270,7 +175,7 @@ VEC_INLINE void tile_of(int tokens, const struct tile *tile) {
     const float *left = tile->left;
     size_t stride = tile->left_stride;
     for (int d = 0; d < tile->depth; d++) {
-        const float *line = tile->panel + (size_t)d * TILE_ROWS;
+        const float *line = tile->panel + (size_t)d * tile->panel_stride;
         vec first = vec_load(line);
         vec second = vec_load(line + LANES);
         for (int t = 0; t < tokens; t++) {
@@ -335,12 +240,6 @@ struct panel_source {
     int row_count; // 1 .. TILE_ROWS; lanes beyond become zero
 };
 
-VEC_INLINE void store_square(float *to, vec square[LANES], int cols) {
-    vec_transpose(square);
-    for (int i = 0; i < LANES && i < cols; i++)
-        vec_store(to + (size_t)i * TILE_ROWS, square[i]);
-}
-
 VEC_INLINE void fill_square(float *to, const struct panel_source *from, enum gguf_tensor_type type,
                             int first_row, int col, int cols) {
     vec square[LANES];
@@ -353,54 +252,28 @@ VEC_INLINE void fill_square(float *to, const struct panel_source *from, enum ggu
         else
             square[i] = load_part(type, row, col, cols);
     }
-    store_square(to, square, cols);
-}
-
-// The same for a group of columns, which is as many squares side by side.
-static void fill_squares(float *to, const struct panel_source *from, int first_row, int col) {
-    vec squares[GROUP_VECS][LANES];
-    for (int i = 0; i < LANES; i++) {
-        vec numbers[GROUP_VECS] = {0};
-        const unsigned char *row = from->rows + (size_t)(first_row + i) * from->row_bytes;
-        if (first_row + i < from->row_count)
-            load_numbers(numbers, from->type, row, col / QUANT_BLOCK);
-        for (int v = 0; v < GROUP_VECS; v++)
-            squares[v][i] = numbers[v];
-    }
-    for (int v = 0; v < GROUP_VECS; v++)
-        store_square(to + (size_t)(v * LANES) * TILE_ROWS, squares[v], LANES);
+    vec_transpose(square);
+    for (int i = 0; i < LANES && i < cols; i++)
+        vec_store(to + (size_t)i * TILE_ROWS, square[i]);
 }
 
 VEC_INLINE void fill_panel_of(float *panel, const struct panel_source *from,
                               enum gguf_tensor_type type, int col_from, int col_to) {
-    int step = has_blocks(type) ? QUANT_BLOCK : LANES;
-    for (int c = col_from; c < col_to; c += step) {
+    for (int c = col_from; c < col_to; c += LANES) {
         float *to = panel + (size_t)(c - col_from) * TILE_ROWS;
-        for (int v = 0; v < TILE_VECS; v++) {
-            if (has_blocks(type))
-                fill_squares(to + v * LANES, from, v * LANES, c);
-            else
-                fill_square(to + v * LANES, from, type, v * LANES, c, col_to - c);
-        }
+        for (int v = 0; v < TILE_VECS; v++)
+            fill_square(to + v * LANES, from, type, v * LANES, c, col_to - c);
     }
 }
 
 // panel[c - col_from][i] = rows[i][c] for col_from <= c < col_to.
 static void fill_panel(float *panel, const struct panel_source *from, int col_from, int col_to) {
-    switch (from->type) {
-    case GGUF_TENSOR_F32:
-        fill_panel_of(panel, from, GGUF_TENSOR_F32, col_from, col_to);
-        break;
-    case GGUF_TENSOR_F16:
+    if (from->type == GGUF_TENSOR_F16)
         fill_panel_of(panel, from, GGUF_TENSOR_F16, col_from, col_to);
-        break;
-    case GGUF_TENSOR_BF16:
+    else if (from->type == GGUF_TENSOR_BF16)
         fill_panel_of(panel, from, GGUF_TENSOR_BF16, col_from, col_to);
-        break;
-    default: // any format of blocks
-        fill_panel_of(panel, from, GGUF_TENSOR_Q8_0, col_from, col_to);
-        break;
-    }
+    else
+        fill_panel_of(panel, from, GGUF_TENSOR_F32, col_from, col_to);
 }
 
 // Depth by depth, so that a slice of all tokens stays in the cache while the
@@ -425,6 +298,7 @@ static void matmul_tiled(const struct matmul *job) {
                                       .left = job->in + c,
                                       .left_stride = job->in_stride,
                                       .panel = job->panel,
+                                      .panel_stride = TILE_ROWS,
                                       .depth = depth,
                                       .lanes = rows,
                                       .add = job->add || c > 0,
@@ -437,6 +311,10 @@ static void matmul_tiled(const struct matmul *job) {
 // so few tokens are quicker one by one, and the weights then come from the cache.
 static void matmul(const struct matmul *job) {
     enum { FEW_TOKENS = 3 };
+    if (has_blocks(job->weights->type)) {
+        matmul_rounded(job);
+        return;
+    }
     if (job->tokens > FEW_TOKENS) {
         matmul_tiled(job);
         return;
@@ -548,54 +426,6 @@ static float exponentials(float *values, int count, float scale, float shift) {
     return sum;
 }
 
-// out[c] = sum over k of shares[k] * values[k][c].
-struct mix {
-    float *out;          // [head_dim]
-    const float *shares; // [keys]
-    const float *values; // [keys][head_dim]
-    int keys, head_dim;
-    bool add; // to what is in out
-};
-
-// `vecs` vectors of columns from `column` on, the keys in two chains.
-VEC_INLINE void mix_columns(const struct mix *mix, int column, int vecs) {
-    vec even[4], odd[4];
-    for (int v = 0; v < vecs; v++)
-        even[v] = odd[v] = vec_all(0);
-    size_t stride = (size_t)mix->head_dim;
-    const float *line = mix->values + column;
-    int k = 0;
-    for (; k + 2 <= mix->keys; k += 2, line += 2 * stride) {
-        vec first = vec_all(mix->shares[k]);
-        vec second = vec_all(mix->shares[k + 1]);
-        for (int v = 0; v < vecs; v++) {
-            even[v] = vec_fma(first, vec_load(line + v * LANES), even[v]);
-            odd[v] = vec_fma(second, vec_load(line + stride + v * LANES), odd[v]);
-        }
-    }
-    for (int v = 0; v < vecs; v++) {
-        if (k < mix->keys)
-            even[v] = vec_fma(vec_all(mix->shares[k]), vec_load(line + v * LANES), even[v]);
-        float *out = mix->out + column + v * LANES;
-        vec sum = even[v] + odd[v];
-        vec_store(out, mix->add ? vec_load(out) + sum : sum);
-    }
-}
-
-static void mix_values(const struct mix *mix) {
-    int c = 0;
-    for (; c + 4 * LANES <= mix->head_dim; c += 4 * LANES)
-        mix_columns(mix, c, 4);
-    for (; c + LANES <= mix->head_dim; c += LANES)
-        mix_columns(mix, c, 1);
-    for (; c < mix->head_dim; c++) {
-        float sum = mix->add ? mix->out[c] : 0;
-        for (int k = 0; k < mix->keys; k++)
-            sum += mix->shares[k] * mix->values[(size_t)k * (size_t)mix->head_dim + (size_t)c];
-        mix->out[c] = sum;
-    }
-}
-
 // Scores that are capped are scaled before, others in the exponent.
 static float rest_scale(const struct attention *job) {
     return job->cap > 0 ? 1 : job->scale;
@@ -613,67 +443,11 @@ static int first_key(const struct attention *job, int position) {
     return position < job->window ? 0 : position - job->window + 1;
 }
 
-// Keys from `key` on, at most `keys` of them, that lie in rows one after the other.
-static int unbroken(const struct attention *job, int key, int keys) {
-    int left = job->rows - key % job->rows;
-    return keys < left ? keys : left;
-}
-
-static const float *row_of(const struct attention *job, const float *rows, int key) {
-    return rows + (size_t)(key % job->rows) * (size_t)job->head_dim;
-}
-
-// Scores of one head's query with the keys from `from` on: [keys].
-static void score_keys(float *scores, const struct attention *job, int head, int from, int keys) {
-    for (int k = 0; k < keys;) {
-        int part = unbroken(job, from + k, keys - k);
-        struct tensor key_rows = {
-            .type = GGUF_TENSOR_F32,
-            .rows = part,
-            .cols = job->head_dim,
-            .data = row_of(job, job->keys, from + k),
-        };
-        matvec(&(struct matmul){.out = scores + k,
-                                .in = job->queries + (size_t)head * (size_t)job->head_dim,
-                                .weights = &key_rows,
-                                .tokens = 1,
-                                .row_to = part},
-               GGUF_TENSOR_F32);
-        k += part;
-    }
-    cap_scores(job, scores, keys);
-}
-
-// One token: the scores of all keys at once, then their shares, then the mix.
-static void attend_one(const struct attention *job) {
-    int from = first_key(job, job->first_position);
-    int keys = job->first_position + 1 - from;
-    float scale = rest_scale(job);
-    for (int h = 0; h < job->heads; h++) {
-        float *scores = job->scratch;
-        score_keys(scores, job, h, from, keys);
-        float sum = exponentials(scores, keys, scale, scale * largest(scores, keys));
-        float *out = job->out + (size_t)h * (size_t)job->head_dim;
-        for (int k = 0; k < keys;) {
-            int part = unbroken(job, from + k, keys - k);
-            mix_values(&(struct mix){.out = out,
-                                     .shares = scores + k,
-                                     .values = row_of(job, job->values, from + k),
-                                     .keys = part,
-                                     .head_dim = job->head_dim,
-                                     .add = k > 0});
-            k += part;
-        }
-        for (int c = 0; c < job->head_dim; c++)
-            out[c] /= sum;
-    }
-}
-
-// Many tokens, a block of keys after the other: what has been mixed so far is
-// scaled down whenever a larger score turns up (online softmax, Milakov and
-// Gimelshein 2018), so scratch does not grow with the number of keys.
+// A block of keys after the other: what has been mixed so far is scaled down whenever a larger
+// score turns up (online softmax, Milakov and Gimelshein 2018), so scratch does not grow with
+// the number of keys. All numbers of a token are added up in the same order with one token as
+// with many, so that the two give the same bits.
 struct attend_scratch {
-    float *key_panels;   // [KEY_BLOCK / TILE_ROWS][head_dim][TILE_ROWS]
     float *value_panels; // [panels of head_dim][KEY_BLOCK][TILE_ROWS]
     float *scores;       // [KERNELS_ATTEND_TOKENS][KEY_BLOCK]
     float *most, *sum;   // [heads][KERNELS_ATTEND_TOKENS]
@@ -683,45 +457,36 @@ static int panels_of(int columns) {
     return (columns + TILE_ROWS - 1) / TILE_ROWS;
 }
 
-static size_t attend_floats(int heads, int head_dim, int positions) {
-    size_t blocked = (size_t)KEY_BLOCK * (size_t)head_dim +
-                     (size_t)KEY_BLOCK * (size_t)panels_of(head_dim) * TILE_ROWS +
-                     (size_t)KERNELS_ATTEND_TOKENS * KEY_BLOCK +
-                     2 * (size_t)heads * KERNELS_ATTEND_TOKENS;
-    return blocked > (size_t)positions ? blocked : (size_t)positions;
+static size_t attend_floats(int heads, int head_dim) {
+    return (size_t)KEY_BLOCK * (size_t)panels_of(head_dim) * TILE_ROWS +
+           (size_t)KERNELS_ATTEND_TOKENS * KEY_BLOCK + 2 * (size_t)heads * KERNELS_ATTEND_TOKENS;
 }
 
 static struct attend_scratch cut_scratch(const struct attention *job) {
     struct attend_scratch s;
-    s.key_panels = job->scratch;
-    s.value_panels = s.key_panels + (size_t)KEY_BLOCK * (size_t)job->head_dim;
+    s.value_panels = job->scratch;
     s.scores = s.value_panels + (size_t)KEY_BLOCK * (size_t)panels_of(job->head_dim) * TILE_ROWS;
     s.most = s.scores + (size_t)KERNELS_ATTEND_TOKENS * KEY_BLOCK;
     s.sum = s.most + (size_t)job->heads * KERNELS_ATTEND_TOKENS;
     return s;
 }
 
-// The keys of a block turned into panels, its values cut into panels.
-static void load_block(const struct attend_scratch *s, const struct attention *job, int first,
-                       int keys) {
-    size_t head_dim = (size_t)job->head_dim;
-    for (int k = 0; k < keys; k += TILE_ROWS) {
-        struct panel_source source = {
-            .type = GGUF_TENSOR_F32,
-            .rows = (const void *)row_of(job, job->keys, first + k),
-            .row_bytes = head_dim * sizeof(float),
-            .row_count = keys - k < TILE_ROWS ? keys - k : TILE_ROWS,
-        };
-        fill_panel(s->key_panels + (size_t)k * head_dim, &source, 0, job->head_dim);
-    }
+// The block that starts with key `first`, of keys or of values.
+static const float *block_at(const struct attention *job, const float *rows, int first) {
+    return rows + (size_t)(first % job->rows) * (size_t)job->head_dim;
+}
+
+// The values of a block cut into panels.
+static void load_values(const struct attend_scratch *s, const struct attention *job, int first,
+                        int keys) {
+    const float *values = block_at(job, job->values, first);
     for (int p = 0; p < panels_of(job->head_dim); p++) {
         int left = job->head_dim - p * TILE_ROWS;
         size_t columns = (size_t)(left < TILE_ROWS ? left : TILE_ROWS);
         for (int k = 0; k < keys; k++) {
             float *to = s->value_panels + (size_t)(p * KEY_BLOCK + k) * TILE_ROWS;
             memset(to, 0, TILE_ROWS * sizeof(float));
-            memcpy(to, row_of(job, job->values, first + k) + p * TILE_ROWS,
-                   columns * sizeof(float));
+            memcpy(to, values + k * job->head_dim + p * TILE_ROWS, columns * sizeof(float));
         }
     }
 }
@@ -768,11 +533,12 @@ static void attend_block(const struct attend_scratch *s, const struct attention 
         .out_stride = KEY_BLOCK,
         .left = job->queries + (size_t)from * job->query_stride + place,
         .left_stride = job->query_stride,
+        .panel_stride = KEY_BLOCK,
         .depth = job->head_dim,
         .lanes = TILE_ROWS,
     };
     for (int k = 0; k < keys; k += TILE_ROWS) {
-        tile.panel = s->key_panels + (size_t)k * (size_t)job->head_dim;
+        tile.panel = block_at(job, job->keys, first) + k;
         tile.out = s->scores + k;
         tile_all(job->tokens - from, tile);
     }
@@ -800,10 +566,78 @@ static void attend_block(const struct attend_scratch *s, const struct attention 
                      .left = s->scores,
                      .left_stride = KEY_BLOCK,
                      .panel = s->value_panels + (size_t)p * KEY_BLOCK * TILE_ROWS,
+                     .panel_stride = TILE_ROWS,
                      .depth = keys,
                      .lanes = left < TILE_ROWS ? left : TILE_ROWS,
                      .add = true,
                  });
+    }
+}
+
+// The same for one token: its scores with all keys of the block at once.
+static void score_block(float *scores, const float *query, const float *keys, int head_dim) {
+    enum { VECS = KEY_BLOCK / LANES };
+    vec sums[VECS];
+    for (int v = 0; v < VECS; v++)
+        sums[v] = vec_all(0);
+    for (int d = 0; d < head_dim; d++) {
+        vec number = vec_all(query[d]);
+        for (int v = 0; v < VECS; v++)
+            sums[v] = vec_fma(number, vec_load(keys + d * KEY_BLOCK + v * LANES), sums[v]);
+    }
+    memcpy(scores, sums, sizeof sums);
+}
+
+// out += the mix of `vecs` vectors of columns of the values.
+VEC_INLINE void mix_columns(float *out, const float *shares, const float *values, int keys,
+                            int head_dim, int vecs) {
+    vec sums[8];
+    for (int v = 0; v < vecs; v++)
+        sums[v] = vec_all(0);
+    for (int k = 0; k < keys; k++) {
+        vec share = vec_all(shares[k]);
+        for (int v = 0; v < vecs; v++)
+            sums[v] = vec_fma(share, vec_load(values + k * head_dim + v * LANES), sums[v]);
+    }
+    for (int v = 0; v < vecs; v++)
+        vec_store(out + v * LANES, vec_load(out + v * LANES) + sums[v]);
+}
+
+static void mix_block(float *out, const float *shares, const float *values, int keys,
+                      int head_dim) {
+    int c = 0;
+    for (; c + 8 * LANES <= head_dim; c += 8 * LANES)
+        mix_columns(out + c, shares, values + c, keys, head_dim, 8);
+    for (; c + 4 * LANES <= head_dim; c += 4 * LANES)
+        mix_columns(out + c, shares, values + c, keys, head_dim, 4);
+    for (; c + LANES <= head_dim; c += LANES)
+        mix_columns(out + c, shares, values + c, keys, head_dim, 1);
+    if (c == head_dim)
+        return;
+    vec sum = vec_all(0);
+    for (int k = 0; k < keys; k++)
+        sum = vec_fma(vec_all(shares[k]), vec_load_part(values + k * head_dim + c, head_dim - c),
+                      sum);
+    vec_store_part(out + c, vec_load_part(out + c, head_dim - c) + sum, head_dim - c);
+}
+
+static void attend_one(const struct attention *job) {
+    int position = job->first_position;
+    int from = first_key(job, position);
+    for (int h = 0; h < job->heads; h++) {
+        float most = -INFINITY, sum = 0;
+        float *out = job->out + (size_t)h * (size_t)job->head_dim;
+        struct standing standing = {job->scratch, out, &most, &sum};
+        memset(out, 0, (size_t)job->head_dim * sizeof(float));
+        for (int first = from / KEY_BLOCK * KEY_BLOCK; first <= position; first += KEY_BLOCK) {
+            int keys = position + 1 - first < KEY_BLOCK ? position + 1 - first : KEY_BLOCK;
+            score_block(standing.scores, job->queries + (size_t)h * (size_t)job->head_dim,
+                        block_at(job, job->keys, first), job->head_dim);
+            take_block(&standing, job, clamp_int(from - first, 0, keys), keys, keys);
+            mix_block(out, standing.scores, block_at(job, job->values, first), keys, job->head_dim);
+        }
+        for (int c = 0; c < job->head_dim; c++)
+            out[c] /= sum;
     }
 }
 
@@ -820,7 +654,7 @@ static void attend_many(const struct attention *job) {
     int first = first_key(job, job->first_position) / KEY_BLOCK * KEY_BLOCK;
     for (int k = first; k < positions; k += KEY_BLOCK) {
         int keys = positions - k < KEY_BLOCK ? positions - k : KEY_BLOCK;
-        load_block(&s, job, k, keys);
+        load_values(&s, job, k, keys);
         for (int h = 0; h < job->heads; h++)
             attend_block(&s, job, h, k, keys);
     }
@@ -861,6 +695,7 @@ const struct kernels KERNELS_NAME = {
     .panel_rows = TILE_ROWS,
     .widen = widen,
     .rms_norm = rms_norm,
+    .round = round_token,
     .matmul = matmul,
     .swiglu = swiglu,
     .geglu = geglu,

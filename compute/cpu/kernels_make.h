@@ -4,7 +4,7 @@
 #ifndef COMPUTE_CPU_KERNELS_MAKE_H
 #define COMPUTE_CPU_KERNELS_MAKE_H
 
-#include "compute/cpu/groups.h"
+#include "compute/cpu/eights.h"
 #include "compute/cpu/vec.h"
 #include "compute/model/quant.h"
 #include "compute/model/shape_random.h"
@@ -37,6 +37,12 @@ typedef uint8_t vec_bytes __attribute__((vector_size(LANES)));
 
 VEC_INLINE vec_int steps_of(vec numbers, float per_step, float half) {
     return __builtin_convertvector(numbers * vec_all(per_step) + vec_all(half), vec_int);
+}
+
+VEC_INLINE float load_scale(const unsigned char *at) {
+    uint16_t half;
+    memcpy(&half, at, sizeof half);
+    return vec_all_half(half)[0];
 }
 
 VEC_INLINE void store_scale(unsigned char *block, float scale) {

@@ -4,7 +4,4 @@
 #define KERNELS_ISA "plain"
 #define KERNELS_LANES 4
 
-// Wide vectors never cross a file here, so how they would be passed is of no interest.
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 #include "compute/cpu/kernels_body.h"

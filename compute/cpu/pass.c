@@ -10,6 +10,7 @@
 #include "compute/backend/check.h"
 #include "compute/base/stopwatch.h"
 #include "compute/base/why.h"
+#include "compute/model/quant.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,6 +49,24 @@ static void project(const struct backend_state *s, struct matmul job,
     }
 }
 
+static bool has_blocks(const struct tensor *matrix) {
+    return quant_format(matrix->type)->block > 1;
+}
+
+// What weights in blocks take for the block's `in`: [tokens][cols]. All members have come here
+// by a barrier, and nobody waits for the one token that each rounds for itself.
+static const struct rounded *round_block(struct backend_state *s, int member, const float *in,
+                                         int tokens, int cols) {
+    struct rounded *out = tokens == 1 ? s->own[member].rounded : s->rounded;
+    struct span mine = tokens == 1 ? (struct span){0, 1} : state_share(s, member, tokens, 1);
+    for (int t = mine.from; t < mine.to; t++)
+        s->kernels->round(out + (size_t)t * (size_t)(cols / QUANT_BLOCK),
+                          in + (size_t)t * (size_t)cols, cols);
+    if (tokens > 1)
+        threads_barrier(s->threads);
+    return out;
+}
+
 // --- Steps of a layer; each is called by all members ---
 
 // The block's part of the stream, normalised: [tokens][dim]. One token is so
@@ -71,14 +90,32 @@ static const float *normalise(struct backend_state *s, int member, struct block 
 }
 
 int state_rows(const struct backend_state *s, int layer) {
-    return s->model->layers[layer].has_window ? s->window_rows : s->context;
+    return s->model->layers[layer].has_window ? s->window_rows : s->rows;
 }
 
-static float *cache_row(const struct backend_state *s, float *cache, int layer, int kv_head,
-                        int position) {
+// The cache of one head in a layer: [rows][head_dim].
+static float *head_cache(const struct backend_state *s, float *cache, int layer, int kv_head) {
     size_t rows = (size_t)state_rows(s, layer);
-    size_t row = (size_t)kv_head * rows + (size_t)position % rows;
-    return cache + s->cache_at[layer] + row * (size_t)s->model->shape.head_dim;
+    return cache + s->cache_at[layer] + (size_t)kv_head * rows * (size_t)s->model->shape.head_dim;
+}
+
+// Numbers `from` .. `from` + count - 1 of a head's key go to their places in the cache.
+static void keep_key(const struct backend_state *s, int layer, int kv_head, int position,
+                     const float *key, int from, int count) {
+    int head_dim = s->model->shape.head_dim, row = position % state_rows(s, layer);
+    float *to = head_cache(s, s->keys, layer, kv_head) +
+                (size_t)(row / KERNELS_KEY_BLOCK) * KERNELS_KEY_BLOCK * (size_t)head_dim +
+                row % KERNELS_KEY_BLOCK;
+    for (int i = 0; i < count; i++)
+        to[(size_t)(from + i) * KERNELS_KEY_BLOCK] = key[i];
+}
+
+static void keep_value(const struct backend_state *s, int layer, int kv_head, int position,
+                       const float *value, int from, int count) {
+    size_t row = (size_t)(position % state_rows(s, layer));
+    float *to = head_cache(s, s->values, layer, kv_head);
+    memcpy(to + row * (size_t)s->model->shape.head_dim + from, value,
+           (size_t)count * sizeof(float));
 }
 
 static const float *angles_at(const struct backend_state *s, int layer, int position) {
@@ -116,15 +153,17 @@ static void turn_halves(const struct backend_state *s, float *head, int layer, i
     }
 }
 
-// Copies rows `rows` of a token's keys or values to their places in the cache.
-static void keep(const struct backend_state *s, float *cache, int layer, int position,
+typedef void keep_fn(const struct backend_state *s, int layer, int kv_head, int position,
+                     const float *numbers, int from, int count);
+
+// Keeps rows `rows` of a token's keys or values.
+static void keep(const struct backend_state *s, keep_fn *keep_part, int layer, int position,
                  const float *token, struct span rows) {
     int head_dim = s->model->shape.head_dim;
     for (int r = rows.from; r < rows.to;) {
-        int in_head = r % head_dim;
-        int count = head_dim - in_head < rows.to - r ? head_dim - in_head : rows.to - r;
-        memcpy(cache_row(s, cache, layer, r / head_dim, position) + in_head, token + r,
-               (size_t)count * sizeof(float));
+        int from = r % head_dim;
+        int count = head_dim - from < rows.to - r ? head_dim - from : rows.to - r;
+        keep_part(s, layer, r / head_dim, position, token + r, from, count);
         r += count;
     }
 }
@@ -176,8 +215,7 @@ static void finish_heads(struct backend_state *s, int member, int layer, struct 
         if (is_query)
             continue;
         int kv_head = is_value ? head - shape->heads - shape->kv_heads : head - shape->heads;
-        memcpy(cache_row(s, is_value ? s->values : s->keys, layer, kv_head, position), at,
-               (size_t)shape->head_dim * sizeof(float));
+        (is_value ? keep_value : keep_key)(s, layer, kv_head, position, at, 0, shape->head_dim);
     }
 }
 
@@ -192,14 +230,15 @@ static void make_qkv(struct backend_state *s, int member, int layer, struct bloc
     int rows = s->q_rows + 2 * s->kv_rows;
     struct span mine = share_rows(s, member, rows, block.tokens);
     const float *in = normalise(s, member, block, &weights->attn_norm);
-    project(s,
-            (struct matmul){.out = s->qkv,
-                            .out_stride = (size_t)rows,
-                            .in = in,
-                            .in_stride = (size_t)s->model->shape.dim,
-                            .tokens = block.tokens,
-                            .panel = s->own[member].panel},
-            (const struct tensor *const[]){&weights->q, &weights->k, &weights->v}, 3, mine);
+    struct matmul job = {.out = s->qkv,
+                         .out_stride = (size_t)rows,
+                         .in = in,
+                         .in_stride = (size_t)s->model->shape.dim,
+                         .tokens = block.tokens,
+                         .panel = s->own[member].panel};
+    if (has_blocks(&weights->q) || has_blocks(&weights->k) || has_blocks(&weights->v))
+        job.rounded = round_block(s, member, in, block.tokens, s->model->shape.dim);
+    project(s, job, (const struct tensor *const[]){&weights->q, &weights->k, &weights->v}, 3, mine);
 
     bool whole_heads = needs_whole_heads(s, weights);
     int turned = s->q_rows + s->kv_rows; // values are not turned
@@ -211,8 +250,8 @@ static void make_qkv(struct backend_state *s, int member, int layer, struct bloc
             continue;
         turn(s, token, (struct span){mine.from, mine.to < turned ? mine.to : turned}, layer,
              position);
-        keep(s, s->keys, layer, position, token + s->q_rows, within(mine, s->q_rows, turned));
-        keep(s, s->values, layer, position, token + turned, within(mine, turned, rows));
+        keep(s, keep_key, layer, position, token + s->q_rows, within(mine, s->q_rows, turned));
+        keep(s, keep_value, layer, position, token + turned, within(mine, turned, rows));
     }
     if (whole_heads) {
         threads_barrier(s->threads);
@@ -240,12 +279,12 @@ static void mix(struct backend_state *s, int member, int layer, struct block blo
             .out_stride = (size_t)s->q_rows,
             .queries = s->qkv + (size_t)token * qkv_stride + place,
             .query_stride = qkv_stride,
-            .keys = cache_row(s, s->keys, layer, head / group, 0),
-            .values = cache_row(s, s->values, layer, head / group, 0),
+            .keys = head_cache(s, s->keys, layer, head / group),
+            .values = head_cache(s, s->values, layer, head / group),
             .rows = state_rows(s, layer),
             .tokens = left < KERNELS_ATTEND_TOKENS ? left : KERNELS_ATTEND_TOKENS,
             .first_position = s->pass->first_position + block.first + token,
-            .window = has_window ? s->model->math.window : s->context + 1,
+            .window = has_window ? s->model->math.window : s->rows + 1,
             .heads = heads_each,
             .head_dim = shape->head_dim,
             .scale = s->scale,
@@ -275,13 +314,16 @@ static void add_normalised(struct backend_state *s, int member, struct block blo
 static void add_to_stream(struct backend_state *s, int member, struct block block,
                           const struct tensor *weights, const struct tensor *norm,
                           const float *in) {
-    int dim = s->model->shape.dim;
+    int dim = s->model->shape.dim, cols = (int)weights->cols;
     struct span mine = share_rows(s, member, dim, block.tokens);
+    const struct rounded *rounded =
+        has_blocks(weights) ? round_block(s, member, in, block.tokens, cols) : NULL;
     s->kernels->matmul(&(struct matmul){
         .out = norm->data ? s->added : s->stream + (size_t)block.first * (size_t)dim,
         .out_stride = (size_t)dim,
         .in = in,
-        .in_stride = (size_t)weights->cols,
+        .in_stride = (size_t)cols,
+        .rounded = rounded,
         .weights = weights,
         .tokens = block.tokens,
         .row_from = mine.from,
@@ -310,6 +352,8 @@ static void make_inner(struct backend_state *s, int member, int layer, struct bl
         .panel = s->own[member].panel,
     };
     bool is_gelu = s->model->math.gate == MODEL_GATE_GELU;
+    if (has_blocks(&weights->gate) || has_blocks(&weights->up))
+        job.rounded = round_block(s, member, job.in, block.tokens, s->model->shape.dim);
     if (mine.from >= mine.to)
         return;
     s->kernels->matmul(&job);
@@ -372,13 +416,17 @@ static int32_t find_best(const float *logits, struct span rows) {
 static void make_logits(struct backend_state *s, int member) {
     struct block last = {s->pass->count - 1, 1};
     struct span mine = share_rows(s, member, s->model->shape.vocab, 1);
+    const float *in = normalise(s, member, last, &s->model->output_norm);
+    const struct tensor *weights = &s->model->output;
     s->kernels->matmul(&(struct matmul){
         .out = logits_of(s),
-        .in = normalise(s, member, last, &s->model->output_norm),
-        .weights = &s->model->output,
+        .in = in,
+        .rounded = has_blocks(weights) ? round_block(s, member, in, 1, (int)weights->cols) : NULL,
+        .weights = weights,
         .tokens = 1,
         .row_from = mine.from,
         .row_to = mine.to,
+        .panel = s->own[member].panel,
     });
     float cap = s->model->math.logit_cap;
     if (cap > 0 && mine.from < mine.to)

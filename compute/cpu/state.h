@@ -11,15 +11,16 @@
 
 enum {
     BLOCK_TOKENS = 128,
-    ROW_UNIT = 4, // rows of one token's products that go to one member together
+    ROW_UNIT = 8, // rows of one token's products that go to one member together
 };
 
 // Scratch of one member.
 struct own {
-    float *normed; // [dim]
-    float *panel;  // [KERNELS_PANEL_FLOATS]
-    float *attend; // [attend_floats()]
-    int32_t best;  // of its rows of the logits, as find_best says
+    float *normed;           // [dim]
+    struct rounded *rounded; // of one token, as below
+    float *panel;            // [KERNELS_PANEL_FLOATS]
+    float *attend;           // [attend_floats()]
+    int32_t best;            // of its rows of the logits, as find_best says
 };
 
 struct backend_state {
@@ -41,11 +42,13 @@ struct backend_state {
     int rotary;  // numbers of a head that are turned
     float scale; // of a query times a key
     // The cache, layer after layer: [kv_heads][rows][head_dim], the token at position p in row
-    // p % rows. A layer without a window has rows for the whole context, of which `cached` are
-    // filled; one with a window has window_rows, since older tokens are not seen any more.
+    // p % rows; each KERNELS_KEY_BLOCK rows of the keys turned, so that attention finds a number
+    // of neighbouring keys side by side. A layer without a window has rows for the whole
+    // context, of which `cached` are filled; one with a window has window_rows, since older
+    // tokens are not seen any more.
     float *keys, *values;
     size_t cache_at[RUN_MAX_LAYERS + 1]; // floats of keys (or values) of all layers before one
-    int window_rows;                     // a multiple of KERNELS_KEY_BLOCK, or the context
+    int rows, window_rows;               // multiples of KERNELS_KEY_BLOCK
     int cached;
     int written; // tokens were written up to here since the cache was empty: older ones are lost
     enum backend_marks marks;
@@ -59,6 +62,9 @@ struct backend_state {
     float *mixed;  // [BLOCK_TOKENS][q_rows]
     float *gate;   // [BLOCK_TOKENS][ff_dim]
     float *up;     // [BLOCK_TOKENS][ff_dim]
+    // What matrices in blocks are multiplied with: [BLOCK_TOKENS][cols / QUANT_BLOCK], where
+    // cols are those of the widest.
+    struct rounded *rounded;
     float *logits; // [vocab], where the caller has no place for them
 };
 

@@ -105,20 +105,6 @@ VEC_INLINE vec vec_load_bf16(const uint16_t *from) {
     return (vec)_mm512_slli_epi32(wide, 16);
 }
 
-// As many signed bytes as there are lanes, as floats.
-VEC_INLINE vec vec_load_bytes(const int8_t *from) {
-    return (vec)_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)from)));
-}
-
-// 16 bytes of two small numbers each, as floats less 8: the low halves, then the high
-// ones. A table has the floats; looking up takes four bits and no notice of the rest.
-VEC_INLINE void vec_load_pairs(vec out[2], const uint8_t *from) {
-    const __m512 table = _mm512_setr_ps(-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7);
-    __m512i pairs = _mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)from));
-    out[0] = (vec)_mm512_permutexvar_ps(pairs, table);
-    out[1] = (vec)_mm512_permutexvar_ps(_mm512_srli_epi32(pairs, 4), table);
-}
-
 VEC_INLINE void vec_store_half(uint16_t *to, vec v) { // to nearest, ties to even
     _mm256_storeu_si256((void *)to, _mm512_cvtps_ph((__m512)v, _MM_FROUND_TO_NEAREST_INT));
 }
@@ -188,23 +174,6 @@ VEC_INLINE vec vec_all_half(uint16_t half) {
 VEC_INLINE vec vec_load_bf16(const uint16_t *from) {
     __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)from));
     return (vec)_mm256_slli_epi32(wide, 16);
-}
-
-VEC_INLINE vec vec_load_bytes(const int8_t *from) {
-    return (vec)_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)from)));
-}
-
-VEC_INLINE void vec_load_pairs(vec out[4], const uint8_t *from) {
-    __m128i pairs = _mm_loadu_si128((const void *)from);
-    __m128i mask = _mm_set1_epi8(15), middle = _mm_set1_epi8(8);
-    __m128i halves[2] = {
-        _mm_sub_epi8(_mm_and_si128(pairs, mask), middle),
-        _mm_sub_epi8(_mm_and_si128(_mm_srli_epi16(pairs, 4), mask), middle),
-    };
-    for (int i = 0; i < 4; i++) {
-        __m128i eight = i % 2 ? _mm_unpackhi_epi64(halves[i / 2], halves[i / 2]) : halves[i / 2];
-        out[i] = (vec)_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(eight));
-    }
 }
 
 VEC_INLINE void vec_store_half(uint16_t *to, vec v) {
@@ -289,21 +258,6 @@ VEC_INLINE vec vec_load_bf16(const uint16_t *from) {
     vec_halves halves;
     memcpy(&halves, from, sizeof halves);
     return (vec)(__builtin_convertvector(halves, vec_int) << 16);
-}
-
-VEC_INLINE vec vec_load_bytes(const int8_t *from) {
-    return (vec){(float)from[0], (float)from[1], (float)from[2], (float)from[3]};
-}
-
-VEC_INLINE void vec_load_pairs(vec out[8], const uint8_t *from) {
-    for (int i = 0; i < 4; i++) {
-        typedef uint8_t four __attribute__((vector_size(4)));
-        four pairs;
-        memcpy(&pairs, from + 4 * i, sizeof pairs);
-        vec_int wide = __builtin_convertvector(pairs, vec_int);
-        out[i] = __builtin_convertvector((wide & 15) - 8, vec);
-        out[4 + i] = __builtin_convertvector((wide >> 4) - 8, vec);
-    }
 }
 
 VEC_INLINE void vec_store_half(uint16_t *to, vec v) {

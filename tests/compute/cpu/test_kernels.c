@@ -268,14 +268,49 @@ static const struct size sizes[] = {
 };
 enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 
-static struct matmul job_of(const struct size *size, const struct tensor *weights, const float *in,
-                            float *out) {
-    static float panel[KERNELS_PANEL_FLOATS];
+// A product's tokens in both forms; the one that the weights do not take is NULL.
+struct inputs {
+    float *in;
+    struct rounded *rounded;
+};
+
+static struct inputs random_inputs(const struct kernels *kernels, const struct size *size,
+                                   enum gguf_tensor_type type) {
+    struct inputs inputs = {random_floats((size_t)size->tokens * (size_t)size->cols), NULL};
+    if (quant_format(type)->block == 1)
+        return inputs;
+    size_t groups = (size_t)size->tokens * (size_t)(size->cols / QUANT_BLOCK);
+    inputs.rounded = malloc(groups * sizeof *inputs.rounded);
+    assert_non_null(inputs.rounded);
+    for (int t = 0; t < size->tokens; t++)
+        kernels->round(inputs.rounded + t * (size->cols / QUANT_BLOCK), inputs.in + t * size->cols,
+                       size->cols);
+    free(inputs.in);
+    inputs.in = NULL;
+    return inputs;
+}
+
+static void free_inputs(const struct inputs *inputs) {
+    free(inputs->in);
+    free(inputs->rounded);
+}
+
+static double input_at(const struct matmul *job, int token, int col) {
+    if (!job->rounded)
+        return (double)job->in[(size_t)token * job->in_stride + (size_t)col];
+    const struct rounded *group = &job->rounded[(token * job->weights->cols + col) / QUANT_BLOCK];
+    return (double)group->scale * group->q[col % QUANT_BLOCK];
+}
+
+static struct matmul job_of(const struct size *size, const struct tensor *weights,
+                            const struct inputs *inputs, float *out) {
+    static _Alignas(32) float panel[KERNELS_PANEL_FLOATS];
     return (struct matmul){
         .out = out,
         .out_stride = (size_t)size->rows + 3, // a gap that must stay as it is
-        .in = in,
+        .in = inputs->in,
         .in_stride = (size_t)size->cols,
+        .rounded = inputs->rounded,
         .weights = weights,
         .tokens = size->tokens,
         .row_to = size->rows,
@@ -302,13 +337,15 @@ static void check_product(const struct kernels *kernels, const struct matmul *jo
             double wanted = r < size->rows && !job->add ? 0 : (double)guard;
             double tolerance = 0;
             for (int c = 0; r < size->rows && c < size->cols; c++) {
-                double product = weights[r * size->cols + c] *
-                                 (double)job->in[(size_t)t * job->in_stride + (size_t)c];
+                double product = weights[r * size->cols + c] * input_at(job, t, c);
                 wanted += product;
                 tolerance += fabs(product) * 1e-6;
             }
-            assert_near(kernels->isa, got, wanted,
-                        tolerance + (r < size->rows && job->add ? 2e-3 : 0));
+            // What was there before is rounded at each addition: one a run of 16 in blocks, else
+            // one a panel.
+            double additions = 1 + size->cols / (job->rounded ? 16 : 512);
+            double rest = r < size->rows && job->add ? (double)guard * 0x1p-24 * additions : 0;
+            assert_near(kernels->isa, got, wanted, tolerance + rest);
         }
     }
     free(weights);
@@ -317,13 +354,13 @@ static void check_product(const struct kernels *kernels, const struct matmul *jo
 static void check_matmul(const struct kernels *kernels, const struct size *size,
                          enum gguf_tensor_type type, bool add) {
     struct tensor weights = random_tensor(type, size->rows, size->cols);
-    float *in = random_floats((size_t)size->tokens * (size_t)size->cols);
+    struct inputs inputs = random_inputs(kernels, size, type);
     float *out = guarded((size_t)size->tokens * ((size_t)size->rows + 3));
-    struct matmul job = job_of(size, &weights, in, out);
+    struct matmul job = job_of(size, &weights, &inputs, out);
     job.add = add;
     kernels->matmul(&job);
     check_product(kernels, &job, size);
-    free(in);
+    free_inputs(&inputs);
     free(out);
     free_tensor(&weights);
 }
@@ -353,9 +390,9 @@ static void rows_give_the_same_bits_however_they_are_split(void **state) {
             size_t floats = (size_t)size->tokens * ((size_t)size->rows + 3);
             struct tensor weights =
                 random_tensor(quant_formats[k % QUANT_FORMATS].type, size->rows, size->cols);
-            float *in = random_floats((size_t)size->tokens * (size_t)size->cols);
+            struct inputs inputs = random_inputs(kernels_at(i), size, weights.type);
             float *whole = guarded(floats), *parts = guarded(floats);
-            struct matmul job = job_of(size, &weights, in, whole);
+            struct matmul job = job_of(size, &weights, &inputs, whole);
             kernels_at(i)->matmul(&job);
             int cuts[] = {0, size->rows / 3, size->rows * 3 / 4, size->rows};
             job.out = parts;
@@ -366,9 +403,123 @@ static void rows_give_the_same_bits_however_they_are_split(void **state) {
                     kernels_at(i)->matmul(&job);
             }
             assert_memory_equal(whole, parts, floats * sizeof(float));
-            free(in);
+            free_inputs(&inputs);
             free(whole);
             free(parts);
+            free_tensor(&weights);
+        }
+    }
+}
+
+// Each token alone gives what it gave among others, and to numbers that were there before.
+static void tokens_in_blocks_give_the_same_bits_in_any_company(void **state) {
+    (void)state;
+    for (int i = 0; kernels_at(i); i++) {
+        for (int k = 0; k < SIZES * QUANT_FORMATS; k++) {
+            const struct size *size = &sizes[k / QUANT_FORMATS];
+            enum gguf_tensor_type type = quant_formats[k % QUANT_FORMATS].type;
+            if (quant_format(type)->block == 1 || !has_whole_blocks(type, size->cols))
+                continue;
+            size_t floats = (size_t)size->tokens * ((size_t)size->rows + 3);
+            struct tensor weights = random_tensor(type, size->rows, size->cols);
+            struct inputs inputs = random_inputs(kernels_at(i), size, type);
+            float *all = guarded(floats), *each = guarded(floats);
+            struct matmul job = job_of(size, &weights, &inputs, all);
+            job.add = k % 2;
+            kernels_at(i)->matmul(&job);
+            job.tokens = 1;
+            for (int t = 0; t < size->tokens; t++) {
+                job.out = each + (size_t)t * job.out_stride;
+                job.rounded = inputs.rounded + t * (size->cols / QUANT_BLOCK);
+                kernels_at(i)->matmul(&job);
+            }
+            assert_memory_equal(all, each, floats * sizeof(float));
+            free_inputs(&inputs);
+            free(all);
+            free(each);
+            free_tensor(&weights);
+        }
+    }
+}
+
+// Half a step is the most that rounding moves a number; the steps are a 127th of the largest.
+static void tokens_are_rounded_to_the_nearest_of_127_steps(void **state) {
+    (void)state;
+    enum { COUNT = 32 * 64 };
+    static const float sizes_of_groups[] = {1, 1e-30f, 1e30f, 0, 3e-3f, 127};
+    float *in = random_floats(COUNT);
+    struct rounded *out = malloc(COUNT / QUANT_BLOCK * sizeof *out);
+    assert_non_null(out);
+    for (int c = 0; c < COUNT; c++)
+        in[c] *= sizes_of_groups[c / QUANT_BLOCK % 6];
+    for (int i = 0; kernels_at(i); i++) {
+        kernels_at(i)->round(out, in, COUNT);
+        for (int g = 0; g < COUNT / QUANT_BLOCK; g++) {
+            double most = 0;
+            int sum[2] = {0, 0};
+            for (int c = 0; c < QUANT_BLOCK; c++) {
+                double x = (double)in[g * QUANT_BLOCK + c];
+                most = fmax(most, fabs(x));
+                sum[c / 16] += out[g].q[c];
+                assert_near(kernels_at(i)->isa, (double)out[g].scale * out[g].q[c], x,
+                            (double)out[g].scale * (0.5 + 127 * 1e-6));
+            }
+            assert_near(kernels_at(i)->isa, (double)out[g].scale, most / 127, most * 1e-7);
+            assert_int_equal(out[g].sum[0], sum[0]);
+            assert_int_equal(out[g].sum[1], sum[1]);
+        }
+    }
+    free(in);
+    free(out);
+}
+
+static void a_rounded_group_with_no_number_gives_none(void **state) {
+    (void)state;
+    static const float bad[] = {NAN, INFINITY, -INFINITY};
+    for (int i = 0; kernels_at(i); i++) {
+        for (int k = 0; k < 3 * QUANT_BLOCK; k++) {
+            float in[QUANT_BLOCK] = {0};
+            struct rounded out;
+            in[k / 3] = bad[k % 3];
+            in[(k / 3 + 9) % QUANT_BLOCK] = 1;
+            kernels_at(i)->round(&out, in, QUANT_BLOCK);
+            assert_true(!isfinite(out.scale));
+        }
+    }
+}
+
+// The largest steps of both sides: sums in 16 bits would be the first to overflow.
+static void the_largest_numbers_in_blocks_do_not_overflow(void **state) {
+    (void)state;
+    const struct size size = {9, 512, 5};
+    for (int i = 0; kernels_at(i); i++) {
+        for (int k = 0; k < QUANT_FORMATS * 2; k++) {
+            enum gguf_tensor_type type = quant_formats[k / 2].type;
+            if (quant_format(type)->block == 1)
+                continue;
+            struct tensor weights = random_tensor(type, size.rows, size.cols);
+            unsigned char *block = (void *)(uintptr_t)weights.data;
+            size_t bytes = (size_t)size.rows * quant_row_bytes(type, size.cols);
+            for (size_t b = 0; b < bytes; b++) { // all bits set, and in Q8_0 -128, but for scales
+                size_t place = b % (size_t)quant_format(type)->block_bytes;
+                bool is_scale = type == GGUF_TENSOR_MXFP4 && place == 0;
+                for (int s = 0; s < 2; s++)
+                    is_scale |=
+                        scale_place(type, s) >= 0 && place / 2 == (size_t)scale_place(type, s) / 2;
+                if (!is_scale)
+                    block[b] = type == GGUF_TENSOR_Q8_0 ? 0x80 : 0xff;
+            }
+            struct inputs inputs = random_inputs(kernels_at(i), &size, type);
+            for (int g = 0; g < size.tokens * size.cols / QUANT_BLOCK; g++) {
+                memset(inputs.rounded[g].q, k % 2 ? 127 : -127, QUANT_BLOCK);
+                inputs.rounded[g].sum[0] = inputs.rounded[g].sum[1] = 16 * (k % 2 ? 127 : -127);
+            }
+            float *out = guarded((size_t)size.tokens * ((size_t)size.rows + 3));
+            struct matmul job = job_of(&size, &weights, &inputs, out);
+            kernels_at(i)->matmul(&job);
+            check_product(kernels_at(i), &job, &size);
+            free_inputs(&inputs);
+            free(out);
             free_tensor(&weights);
         }
     }
@@ -378,10 +529,10 @@ static void instruction_sets_agree(void **state) {
     (void)state;
     const struct size size = {172, 512, 20};
     struct tensor weights = random_tensor(GGUF_TENSOR_F16, size.rows, size.cols);
-    float *in = random_floats((size_t)size.tokens * (size_t)size.cols);
+    struct inputs inputs = random_inputs(kernels_at(0), &size, weights.type);
     size_t floats = (size_t)size.tokens * ((size_t)size.rows + 3);
     float *first = guarded(floats), *other = guarded(floats);
-    struct matmul job = job_of(&size, &weights, in, first);
+    struct matmul job = job_of(&size, &weights, &inputs, first);
     kernels_at(0)->matmul(&job);
     for (int i = 1; kernels_at(i); i++) {
         job.out = other;
@@ -389,7 +540,7 @@ static void instruction_sets_agree(void **state) {
         for (size_t k = 0; k < floats; k++)
             assert_near(kernels_at(i)->isa, (double)other[k], (double)first[k], 3e-5);
     }
-    free(in);
+    free_inputs(&inputs);
     free(first);
     free(other);
     free_tensor(&weights);
@@ -592,12 +743,19 @@ static const struct shape shapes[] = {
 };
 enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
 
+// Blocks of keys are turned.
+static int key_place(const struct attention *job, int key, int col) {
+    int row = key % job->rows;
+    return (row / KERNELS_KEY_BLOCK * job->head_dim + col) * KERNELS_KEY_BLOCK +
+           row % KERNELS_KEY_BLOCK;
+}
+
 static double score(const struct attention *job, int token, int head, int key) {
     const float *query =
         job->queries + (size_t)token * job->query_stride + (size_t)head * (size_t)job->head_dim;
     double sum = 0;
     for (int c = 0; c < job->head_dim; c++)
-        sum += (double)query[c] * (double)job->keys[key % job->rows * job->head_dim + c];
+        sum += (double)query[c] * (double)job->keys[key_place(job, key, c)];
     sum *= (double)job->scale;
     return job->cap > 0 ? (double)job->cap * tanh(sum / (double)job->cap) : sum;
 }
@@ -624,7 +782,8 @@ static void check_attention(const struct kernels *kernels, const struct shape *s
     size_t width = (size_t)shape->heads * (size_t)shape->head_dim;
     size_t stride = width + 5;
     size_t positions = (size_t)(shape->first_position + shape->tokens);
-    size_t rows = shape->rows > 0 ? (size_t)shape->rows : positions;
+    size_t whole = (positions + KERNELS_KEY_BLOCK - 1) / KERNELS_KEY_BLOCK * KERNELS_KEY_BLOCK;
+    size_t rows = shape->rows > 0 ? (size_t)shape->rows : whole;
     float *queries = random_floats((size_t)shape->tokens * stride);
     for (size_t i = 0; i < (size_t)shape->tokens * stride; i++)
         queries[i] *= shape->score_size;
@@ -646,7 +805,7 @@ static void check_attention(const struct kernels *kernels, const struct shape *s
         .head_dim = shape->head_dim,
         .scale = 1.0f / sqrtf((float)shape->head_dim),
         .cap = shape->cap,
-        .scratch = guarded(kernels->attend_floats(shape->heads, shape->head_dim, (int)positions)),
+        .scratch = guarded(kernels->attend_floats(shape->heads, shape->head_dim)),
     };
     kernels->attend(&job);
     // f32 scores of size s are off by about s * 1e-6, and shares with them.
@@ -662,6 +821,16 @@ static void check_attention(const struct kernels *kernels, const struct shape *s
         }
         for (size_t c = width; c < stride; c++)
             assert_true(out[(size_t)t * stride + c] == guard);
+        // Alone, a token gets the same bits.
+        float *alone = guarded(width);
+        struct attention one = job;
+        one.out = alone;
+        one.queries += (size_t)t * stride;
+        one.tokens = 1;
+        one.first_position += t;
+        kernels->attend(&one);
+        assert_memory_equal(alone, out + (size_t)t * stride, width * sizeof(float));
+        free(alone);
     }
     free(queries);
     free(keys);
@@ -690,6 +859,10 @@ int main(void) {
         cmocka_unit_test(reading_adds_up_every_number),
         cmocka_unit_test(products_equal_double_arithmetic_at_every_size),
         cmocka_unit_test(rows_give_the_same_bits_however_they_are_split),
+        cmocka_unit_test(tokens_in_blocks_give_the_same_bits_in_any_company),
+        cmocka_unit_test(tokens_are_rounded_to_the_nearest_of_127_steps),
+        cmocka_unit_test(a_rounded_group_with_no_number_gives_none),
+        cmocka_unit_test(the_largest_numbers_in_blocks_do_not_overflow),
         cmocka_unit_test(instruction_sets_agree),
         cmocka_unit_test(norms_equal_double_arithmetic),
         cmocka_unit_test(swiglu_equals_double_arithmetic),
