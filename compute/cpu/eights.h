@@ -10,7 +10,6 @@
 #include "compute/cpu/vec.h"
 #include "compute/model/quant.h"
 
-typedef uint8_t bytes16 __attribute__((vector_size(16)));
 typedef uint8_t bytes32 __attribute__((vector_size(32)));
 typedef uint16_t words16 __attribute__((vector_size(32)));
 typedef uint16_t halves8 __attribute__((vector_size(16)));
@@ -121,12 +120,16 @@ VEC_INLINE bits8 load_fours(const unsigned char *const rows[EIGHT], size_t place
 }
 
 VEC_INLINE ints8 two_rows(const unsigned char *low, const unsigned char *high) {
-    bytes16 a, b;
-    memcpy(&a, low, sizeof a);
-    memcpy(&b, high, sizeof b);
-    return (ints8)__builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
-                                          15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
-                                          29, 30, 31);
+#if KERNELS_LANES > 4 // told so, compilers put halves together in slower ways
+    __m128i first = _mm_loadu_si128((const void *)low);
+    __m128i second = _mm_loadu_si128((const void *)high);
+    return (ints8)_mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1);
+#else
+    ints8 both;
+    memcpy(&both, low, sizeof both / 2);
+    memcpy((char *)&both + sizeof both / 2, high, sizeof both / 2);
+    return both;
+#endif
 }
 
 // The 16 bytes at `place` of each row as four lines.
