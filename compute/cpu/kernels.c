@@ -32,6 +32,16 @@ static bool has_avx512(void) {
     return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
+
+// No name for it either. Leaf 7, part 1.
+static bool has_avxvnni(void) {
+    unsigned eax, ebx, ecx, edx;
+    return has_avx2() && __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) && (eax >> 4 & 1);
+}
+
+static bool has_avx512vnni(void) {
+    return has_avx512() && __builtin_cpu_supports("avx512vnni");
+}
 #endif
 
 // Best first.
@@ -40,7 +50,9 @@ static const struct kernel_set {
     bool (*can_run)(void);
 } sets[] = {
 #if defined(__x86_64__)
+    {&kernels_avx512vnni, has_avx512vnni},
     {&kernels_avx512, has_avx512},
+    {&kernels_avxvnni, has_avxvnni},
     {&kernels_avx2, has_avx2},
 #endif
     {&kernels_plain, always},
@@ -69,6 +81,9 @@ const struct kernels *kernels_choose(const char *isa, struct why *why) {
                 kernels_at(0)->isa);
         return NULL;
     }
-    why_set(why, "instruction set '%s' is not known here: use plain, avx2 or avx512", isa);
+    why_set(why,
+            "instruction set '%s' is not known here: use plain, avx2, avxvnni, avx512 or "
+            "avx512vnni",
+            isa);
     return NULL;
 }

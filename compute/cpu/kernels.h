@@ -1,5 +1,5 @@
 // The arithmetic of a transformer for one thread: a table of functions, built
-// from one source (kernels_body.h) for plain C, AVX2 and AVX-512 and chosen at
+// from one source (kernels_body.h) for plain C, AVX2 and AVX-512, with VNNI or without, and chosen at
 // run time. The functions know nothing of threads, layers or caches: the caller
 // gives each thread its own rows and its own scratch. Sums are kept in f32.
 //
@@ -69,7 +69,7 @@ struct attention {
 };
 
 struct kernels {
-    const char *isa; // "plain", "avx2", "avx512"
+    const char *isa; // "plain", "avx2", "avxvnni", "avx512", "avx512vnni"
     int panel_rows;  // matmul is at its best when row_from is a multiple of it
 
     // Row `row` of `weights` as floats. out: [weights->cols]

@@ -1,5 +1,6 @@
-// The kernels, written once over vec.h and compiled three times (kernels_plain.c,
-// kernels_avx2.c, kernels_avx512.c, which set KERNELS_NAME, _ISA and _LANES).
+// The kernels, written once over vec.h and compiled for each instruction set (kernels_plain.c,
+// kernels_avx2.c and so on, which set KERNELS_NAME, _ISA, _LANES and, where there is an
+// instruction that adds products of bytes in fours, _VNNI).
 //
 // One token: a row of weights times the token, four rows at a time, so that each
 // load of the token is used four times; the weights stream by once. Many tokens:

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SETS = 3, MOST_STAGES = RUN_MAX_LAYERS + 2, LONG_PROMPT = 256 };
+enum { SETS = 5, MOST_STAGES = RUN_MAX_LAYERS + 2, LONG_PROMPT = 256 };
 
 static const int prompts[] = {18, LONG_PROMPT};
 enum { PROMPTS = sizeof(prompts) / sizeof(prompts[0]) };
