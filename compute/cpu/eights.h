@@ -159,8 +159,11 @@ VEC_INLINE bytes32 bits_of(bytes32 bytes, int shift, uint8_t mask) {
     return (bytes32)((words16)bytes >> (uint16_t)shift) & mask;
 }
 
-VEC_INLINE bytes32 higher(bytes32 bytes, int shift) { // of small numbers
-    return (bytes32)((words16)bytes << (uint16_t)shift);
+// The same bits, at `to` on.
+VEC_INLINE bytes32 moved_bits(bytes32 bytes, int from, uint8_t mask, int to) {
+    words16 words = from > to ? (words16)bytes >> (uint16_t)(from - to)
+                              : (words16)bytes << (uint16_t)(to - from);
+    return (bytes32)words & (uint8_t)(mask << to);
 }
 
 // Byte k of each row's four as numbers.
@@ -282,8 +285,8 @@ VEC_INLINE void load_q5_k(struct eight out[LARGE_GROUPS], const unsigned char *c
         bytes32 pairs[LINES];
         load_all_lines(pairs, rows, place + 48 + (size_t)(16 * g));
         for (int k = 0; k < LINES; k++) {
-            out[g].lines[k] = (pairs[k] & 15) | higher(bits_of(tops[k], g, 1), 4);
-            out[g + 1].lines[k] = bits_of(pairs[k], 4, 15) | higher(bits_of(tops[k], g + 1, 1), 4);
+            out[g].lines[k] = (pairs[k] & 15) | moved_bits(tops[k], g, 1, 4);
+            out[g + 1].lines[k] = bits_of(pairs[k], 4, 15) | moved_bits(tops[k], g + 1, 1, 4);
         }
     }
 }
@@ -305,7 +308,7 @@ VEC_INLINE void load_q6_k(struct eight out[LARGE_GROUPS], const unsigned char *c
         for (int s = 0; s < 4; s++) {
             for (int k = 0; k < LINES; k++)
                 out[4 * h + s].lines[k] =
-                    bits_of(low[s % 2][k], s / 2 * 4, 15) | higher(bits_of(tops[k], 2 * s, 3), 4);
+                    bits_of(low[s % 2][k], s / 2 * 4, 15) | moved_bits(tops[k], 2 * s, 3, 4);
         }
     }
 }
@@ -350,7 +353,7 @@ VEC_INLINE void load_q3_k(struct eight out[LARGE_GROUPS], const unsigned char *c
     load_all_lines(tops, rows, place);
     for (int g = 0; g < LARGE_GROUPS; g++) {
         for (int k = 0; k < LINES; k++)
-            out[g].lines[k] |= higher(bits_of(tops[k], g, 1), 2);
+            out[g].lines[k] |= moved_bits(tops[k], g, 1, 2);
     }
 }
 
