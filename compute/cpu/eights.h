@@ -263,17 +263,22 @@ VEC_INLINE void load_k_scales(struct eight out[LARGE_GROUPS],
     }
 }
 
+// Lines of groups g and g + 1, g being even.
+VEC_INLINE void load_q4_k_pair(struct eight out[2], const unsigned char *const rows[EIGHT],
+                               size_t place, int g) {
+    bytes32 pairs[LINES];
+    load_all_lines(pairs, rows, place + 16 + (size_t)(16 * g));
+    for (int k = 0; k < LINES; k++) {
+        out[0].lines[k] = pairs[k] & 15;
+        out[1].lines[k] = bits_of(pairs[k], 4, 15);
+    }
+}
+
 VEC_INLINE void load_q4_k(struct eight out[LARGE_GROUPS], const unsigned char *const rows[EIGHT],
                           size_t place) {
     load_k_scales(out, rows, place);
-    for (int g = 0; g < LARGE_GROUPS; g += 2) {
-        bytes32 pairs[LINES];
-        load_all_lines(pairs, rows, place + 16 + (size_t)(16 * g));
-        for (int k = 0; k < LINES; k++) {
-            out[g].lines[k] = pairs[k] & 15;
-            out[g + 1].lines[k] = bits_of(pairs[k], 4, 15);
-        }
-    }
+    for (int g = 0; g < LARGE_GROUPS; g += 2)
+        load_q4_k_pair(out + g, rows, place, g);
 }
 
 VEC_INLINE void load_q5_k(struct eight out[LARGE_GROUPS], const unsigned char *const rows[EIGHT],

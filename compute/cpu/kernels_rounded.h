@@ -115,6 +115,31 @@ VEC_INLINE void fetch_ahead(const unsigned char *next_rows, size_t at, size_t by
         __builtin_prefetch(next_rows + at + i);
 }
 
+// Adds the products of the block at `place` of each row.
+VEC_INLINE void add_block(enum gguf_tensor_type type, floats8 sums[EIGHTS_TOKENS][EIGHTS_SIDES],
+                          const unsigned char *const rows[EIGHT], size_t place,
+                          const struct rounded *token) {
+    struct eight eights[LARGE_GROUPS];
+    struct eights_job one = {.token = token, .zero = eight_zero(type)};
+    if (type == GGUF_TENSOR_Q4_K) { // two groups at a time, of which all lines stay in registers
+        load_k_scales(eights, rows, place);
+        for (int g = 0; g < LARGE_GROUPS; g += 2) {
+            struct eight pair[2] = {eights[g], eights[g + 1]};
+            load_q4_k_pair(pair, rows, place, g);
+            for (int i = 0; i < 2; i++, one.token++) {
+                one.sides[0] = &pair[i];
+                add_group(summed_like(type), 1, 1, sums, &one);
+            }
+        }
+        return;
+    }
+    load_eights(type, eights, rows, place);
+    for (int g = 0; g < groups_of_block(type); g++, one.token++) {
+        one.sides[0] = &eights[g];
+        add_group(summed_like(type), 1, 1, sums, &one);
+    }
+}
+
 VEC_INLINE void matvec_rounded(const struct matmul *job, enum gguf_tensor_type type) {
     int groups = groups_of_block(type);
     size_t block_bytes = quant_row_bytes(type, groups * QUANT_BLOCK);
@@ -123,23 +148,14 @@ VEC_INLINE void matvec_rounded(const struct matmul *job, enum gguf_tensor_type t
     for (int r = job->row_from; r < job->row_to; r += EIGHT) {
         const unsigned char *rows[EIGHT];
         find_rows(rows, job, r);
-        floats8 sum = job->add ? load_out(job, job->out, r) : all8(0);
+        floats8 sums[EIGHTS_TOKENS][EIGHTS_SIDES];
+        sums[0][0] = job->add ? load_out(job, job->out, r) : all8(0);
         for (int b = 0; b < blocks; b++) {
-            struct eight eights[LARGE_GROUPS];
             fetch_ahead(rows[0] + EIGHT * row_bytes, (size_t)b * EIGHT * block_bytes,
                         EIGHT * block_bytes);
-            floats8 sums[EIGHTS_TOKENS][EIGHTS_SIDES];
-            sums[0][0] = sum;
-            load_eights(type, eights, rows, (size_t)b * block_bytes);
-            for (int g = 0; g < groups; g++) {
-                struct eights_job one = {.sides = {&eights[g]},
-                                         .token = job->rounded + b * groups + g,
-                                         .zero = eight_zero(type)};
-                add_group(summed_like(type), 1, 1, sums, &one);
-            }
-            sum = sums[0][0];
+            add_block(type, sums, rows, (size_t)b * block_bytes, job->rounded + b * groups);
         }
-        store_out(job, job->out, r, sum);
+        store_out(job, job->out, r, sums[0][0]);
     }
 }
 
