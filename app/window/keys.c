@@ -59,7 +59,7 @@ static const struct {
     {SDLK_e, 0, ACTION_EDIT, ONCE, "E", "key.edit", NULL},
     {SDLK_o, 0, ACTION_MODELS, ONCE, "O", "key.models", NULL},
     {SDLK_k, 0, ACTION_KEEP, ONCE, "K", "key.keep", "hint.keep"},
-    {SDLK_r, KMOD_SHIFT, ACTION_MEASURE, ONCE, "name.shift_r", "key.measure", NULL},
+    {SDLK_r, KMOD_SHIFT, ACTION_MEASURE, ONCE, "name.shift_r", "key.measure", "hint.measure"},
     {']', TYPED, ACTION_PROMPT_LONGER, ONCE, "[ ]", "key.prompt_longer", "hint.prompt_longer"},
     {'[', TYPED, .action = ACTION_PROMPT_SHORTER},
     {'}', TYPED, ACTION_ANSWER_LONGER, ONCE, "{ }", "key.answer_longer", "hint.answer_longer"},

@@ -50,7 +50,9 @@ static int key_hints(const struct player *player, struct paint_key keys[HINTS]) 
                        : stage->mode == MODE_LAB                              ? LAB
                                                                               : STAGE;
     int count = 0;
-    for (int i = 0; i < HINTS && hints[place][i] != ACTION_NONE; i++) {
+    if (player->run && player->run->info.is_disturbed && session_can_measure(player->session))
+        keys[count++] = keys_hint(ACTION_MEASURE);
+    for (int i = 0; i < HINTS && count < HINTS && hints[place][i] != ACTION_NONE; i++) {
         enum action action = hints[place][i];
         if (!has_hint(player, action))
             continue;

@@ -136,8 +136,9 @@ struct view {
     // first that fits is shown. All name the device and what was not measured.
     char origin[VIEW_ORIGINS][VIEW_ORIGIN_BYTES];
     uint8_t origin_tone;
-    char rate[64];  // "200× slower than measured"
-    char note[128]; // what else must be said ("length forced"), or ""
+    char rate[64];       // "200× slower than measured"
+    char note[128];      // what else must be said ("length forced"), or ""
+    char note_short[48]; // where the note would cut the caption; "" = the note itself
 
     int dropped; // things for which there was no room
 };

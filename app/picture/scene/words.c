@@ -184,6 +184,15 @@ static const char *forced_word(const struct run_info *info) {
                                 : word("note.forced");
 }
 
+static void put_run_note(struct view *view, const struct run_info *info) {
+    const char *forced = forced_word(info);
+    words_join(view->note, sizeof view->note,
+               (const char *const[]){run_disturbed(info).text, forced, NULL});
+    if (info->is_disturbed)
+        words_join(view->note_short, sizeof view->note_short,
+                   (const char *const[]){word("run.disturbed_file"), forced, NULL});
+}
+
 static void put_note(struct view *view, const struct run_moment *now,
                      const struct scene_options *options) {
     const struct run *run = now->run;
@@ -192,9 +201,7 @@ static void put_note(struct view *view, const struct run_moment *now,
     else if (run->state == RUN_FAILED && now->at_end && now->marks > 0)
         WORDS_SAY(view->note, "note.ended_early");
     else
-        words_join(
-            view->note, sizeof view->note,
-            (const char *const[]){run_disturbed(&run->info).text, forced_word(&run->info), NULL});
+        put_run_note(view, &run->info);
 }
 
 static struct view_readout readout(const char *label_key, const char *formula_key,

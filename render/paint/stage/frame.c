@@ -58,6 +58,16 @@ static void paint_stamp(struct cmdlist *out, const struct paint *paint) {
               paint->view->rate);
 }
 
+// The note, or its short form where the caption would be cut beside it even at the least type.
+static const char *note_beside(const struct paint *paint, int row_px) {
+    const struct view *view = paint->view;
+    const struct layout *layout = paint->layout;
+    int used = text_width_px(paint->text, FACE_WORDS, layout->floor_px, view->caption) +
+               text_width_px(paint->text, FACE_WORDS, layout->small_px, view->note) +
+               2 * layout->unit_px;
+    return view->note_short[0] && used > row_px ? view->note_short : view->note;
+}
+
 // Caption left, note right; the note takes what it needs, the caption the rest.
 static void paint_caption(struct cmdlist *out, const struct paint *paint) {
     const struct layout *layout = paint->layout;
@@ -67,7 +77,7 @@ static void paint_caption(struct cmdlist *out, const struct paint *paint) {
         left.w -= paint_put(out, paint,
                             (struct paint_label){half, ALIGN_RIGHT, FACE_WORDS, layout->small_px,
                                                  paint_color(paint, COLOR_QUIET)},
-                            paint->view->note);
+                            note_beside(paint, row.w));
         left.w -= 2 * layout->unit_px;
     }
     paint_put(out, paint,

@@ -578,6 +578,7 @@ static void a_disturbed_run_says_so_and_shows_its_ranges(void **state) {
     run->info.e2e = (struct run_range){9000000, 9500000};
     scene_at(&view_a, run, end_ns, &(struct scene_options){.scale_ns = 1000, .rate = {1, 1}});
     assert_string_equal(view_a.note, "disturbed; Shift R measures again");
+    assert_string_equal(view_a.note_short, "disturbed");
     assert_string_equal(readout_of("TIME")->note, "p10\xE2\x80\x93p90");
     assert_string_equal(readout_of("TTFT")->note, "1.00\xE2\x80\x93"
                                                   "7.00 ms");

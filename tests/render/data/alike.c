@@ -82,6 +82,7 @@ static const struct field VIEW[] = {
     DATA(view, origin_tone),
     TEXT(view, rate),
     TEXT(view, note),
+    TEXT(view, note_short),
     DATA(view, dropped),
     {0},
 };

@@ -379,6 +379,34 @@ static void the_default_prompt_and_answer_are_never_cut(void **state) {
     }
 }
 
+static void a_note_gives_way_to_the_caption_beside_it(void **state) {
+    (void)state;
+    static const char *const captions[] = {
+        "18 Token nebeneinander, Schicht für Schicht: ein Durchlauf",
+        "ein Token allein; jede Schicht liest, was 23 Token gespeichert haben",
+        "one token goes down alone; each layer reads what 18 tokens saved",
+    };
+    static const char *const notes[][2] = {{"gestört; Umschalt R misst neu", "gestört"},
+                                           {"disturbed; Shift R measures again", "disturbed"}};
+    for (int has_panel = 0; has_panel < 2; has_panel++) {
+        struct layout_input in = sample_input(&DEFAULT, 1024, 768, LAYOUT_STAGE);
+        in.has_panel = has_panel;
+        assert_true(layout_make(&layout, &in));
+        for (size_t i = 0; i < sizeof captions / sizeof captions[0]; i++) {
+            const char *const *note = notes[i == 2];
+            sample_view(&view, &DEFAULT);
+            snprintf(view.caption, sizeof view.caption, "%s", captions[i]);
+            snprintf(view.note, sizeof view.note, "%s", note[0]);
+            snprintf(view.note_short, sizeof view.note_short, "%s", note[1]);
+            struct paint paint = paint_with(THEME_DARK);
+            cmdlist_clear(&list);
+            paint_scene(&list, &paint);
+            assert_true(is_shown(&list, captions[i], layout.caption));
+            assert_true(is_shown(&list, note[has_panel], layout.caption));
+        }
+    }
+}
+
 static void stamps_and_captions_of_the_program_fit_at_4_to_3(void **state) {
     (void)state;
     static const char *const CAPTIONS[] = {
@@ -1077,6 +1105,7 @@ int main(void) {
         cmocka_unit_test(equal_views_give_equal_commands),
         cmocka_unit_test(every_stage_of_a_pass_looks_different),
         cmocka_unit_test(the_default_prompt_and_answer_are_never_cut),
+        cmocka_unit_test(a_note_gives_way_to_the_caption_beside_it),
         cmocka_unit_test(stamps_and_captions_of_the_program_fit_at_4_to_3),
         cmocka_unit_test(headers_and_tiles_never_move_while_the_answer_grows),
         cmocka_unit_test(read_outs_stand_still_while_their_numbers_run),
