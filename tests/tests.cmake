@@ -27,7 +27,7 @@ function(tokendrip_test name folder library labels)
     target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
     add_test(NAME ${name} COMMAND ${name})
     string(REPLACE "," ";" labels "${labels}")
-    set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT 300
+    set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT 900
         ENVIRONMENT "TSAN_OPTIONS=halt_on_error=1;ASAN_OPTIONS=detect_leaks=1")
 endfunction()
 
@@ -162,7 +162,7 @@ if(TOKENDRIP_HAS_TESTS)
             set_target_properties(test_${name} PROPERTIES
                 RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
             add_test(NAME test_${name} COMMAND test_${name})
-            set_tests_properties(test_${name} PROPERTIES LABELS unit TIMEOUT 300)
+            set_tests_properties(test_${name} PROPERTIES LABELS unit TIMEOUT 900)
         endforeach()
         # The same on a real card; it skips with the reason where there is none.
         if(TOKENDRIP_HAS_CUDA)

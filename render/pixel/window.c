@@ -185,7 +185,7 @@ void window_close(struct window *window) {
         return;
     draw_destroy(window->draw);
     SDL_FreeSurface(window->shadow);
-    if (window->window && !x11_is_cut())
+    if (window->window && !x11_is_gone())
         SDL_DestroyWindow(window->window);
     if (!window->window && window->has_video)
         SDL_QuitSubSystem(SDL_INIT_VIDEO);

@@ -5,7 +5,8 @@
 #include <SDL_syswm.h>
 
 static struct {
-    Window window;
+    Display *display;
+    Window window; // None = not on X11
     bool is_covered, is_cut;
 } watched;
 
@@ -60,6 +61,7 @@ void x11_watch(SDL_Window *window) {
     if (!SDL_GetWindowWMInfo(window, &info) || info.subsystem != SDL_SYSWM_X11)
         return;
     Display *display = info.info.x11.display;
+    watched.display = display;
     watched.window = info.info.x11.window;
     watched.is_covered = watched.is_cut = false;
     XSetIOErrorExitHandler(display, on_cut, NULL);
@@ -75,6 +77,8 @@ bool x11_is_covered(void) {
     return watched.is_covered;
 }
 
-bool x11_is_cut(void) {
-    return watched.is_cut;
+bool x11_is_gone(void) {
+    XWindowAttributes has;
+    return watched.is_cut ||
+           (watched.window && !XGetWindowAttributes(watched.display, watched.window, &has));
 }

@@ -18,7 +18,8 @@ void x11_watch(struct SDL_Window *window);
 // Other windows cover all of it. A desktop that composes its windows never says so.
 bool x11_is_covered(void);
 
-// The connection is cut: nothing may be asked of the server any more.
-bool x11_is_cut(void);
+// The window or the connection is no more: SDL must not close the window, for it would wait for
+// an answer about it that may have come already or never comes. Asks the server.
+bool x11_is_gone(void);
 
 #endif

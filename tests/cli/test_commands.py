@@ -459,7 +459,7 @@ class Measure(program.Case):
         with open(self.path("m.csv")) as file:
             lines = file.read().splitlines()
         self.assertEqual(len(lines), 6)
-        self.assertEqual({line.count(",") for line in lines}, {14})
+        self.assertEqual({line.count(",") for line in lines}, {15})
         with open(self.path("run.json")) as file:
             self.assertIn("traceEvents", json.load(file))
 

@@ -177,7 +177,9 @@ def ends_from_outside(display):
     def by(*args):
         subprocess.run(["xdotool", *args], env=display.env, stderr=subprocess.DEVNULL)
 
-    for what, end in (("destroyed", lambda window: by("windowclose", window.id)),
+    destroyed = ("destroyed", lambda window: by("windowclose", window.id))
+    # At once after it has come: how much of its coming SDL has seen by then differs.
+    for what, end in (destroyed, destroyed, destroyed, destroyed,
                       ("cut off", lambda window: by("windowkill", window.id)),
                       ("closed", lambda window: by("key", "alt+F4")),
                       ("terminated", lambda window: window.process.terminate()),
