@@ -406,7 +406,9 @@ VEC_INLINE void load_eights(enum gguf_tensor_type type, struct eight *out,
         load_small(type, out, rows, place);
         break;
     }
-    for (int g = 0; g < groups_of_block(type) && has_signed_steps(type) && SIGNED_ZERO; g++) {
+    if (!has_signed_steps(type) || SIGNED_ZERO == 0)
+        return;
+    for (int g = 0; g < groups_of_block(type); g++) {
         for (int k = 0; k < LINES; k++)
             out[g].lines[k] ^= SIGNED_ZERO;
     }
