@@ -73,16 +73,6 @@ struct cost {
     struct why why;        // why they are not
 };
 
-static void fill_info(struct run_info *info, const struct model *model) {
-    info->layers = model->shape.layers;
-    info->kv_heads = model->shape.kv_heads;
-    info->head_dim = model->shape.head_dim;
-    info->window = model->math.window;
-    for (int i = 0; i < model->shape.layers; i++)
-        info->window_layers += model->layers[i].has_window;
-    info->weight_bytes = model_step_weight_bytes(model);
-}
-
 // A step behind a prompt of PROMPT_TOKENS tokens, and that prompt.
 static void measure_bound(struct cost *out, struct backend_state *state, const struct model *model,
                           struct run *run) {
@@ -101,7 +91,7 @@ static void find_cost(struct cost *out, const struct model *model, bool with_rat
     *out = (struct cost){.context = min_int(model->shape.context, ENGINE_CONTEXT)};
     if (!backend_cpu.open(&state, model, &opts, &out->why))
         return;
-    fill_info(&run.info, model);
+    model_fill_info(model, &run.info);
     backend_cpu.fill_info(state, &run.info);
     out->cache_bytes = run_cache_entry_bytes(&run);
     out->all_cache_bytes = run_cache_bytes(&run, out->context);
@@ -315,9 +305,10 @@ static struct model *open_model(struct page *page, struct gguf **file, bool with
         page->about.obstacle_count = 1;
         return model;
     }
-    page->about.window = model->math.window;
-    for (int i = 0; i < model->shape.layers; i++)
-        page->window_layers += model->layers[i].has_window;
+    struct run_info info = {0};
+    model_fill_info(model, &info);
+    page->about.window = info.window;
+    page->window_layers = info.window_layers;
     find_cost(&page->cost, model, with_rates);
     return model;
 }

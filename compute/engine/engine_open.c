@@ -52,14 +52,7 @@ static void describe_model(struct engine *engine) {
     snprintf(info->weights, sizeof info->weights, "%s", model->weights);
     snprintf(info->weight_type, sizeof info->weight_type, "%s", model_weight_type(model));
     snprintf(info->clock, sizeof info->clock, "CLOCK_MONOTONIC");
-    info->layers = model->shape.layers;
-    info->heads = model->shape.heads;
-    info->kv_heads = model->shape.kv_heads;
-    info->head_dim = model->shape.head_dim;
-    info->window = model->math.window;
-    for (int i = 0; i < model->shape.layers; i++)
-        info->window_layers += model->layers[i].has_window;
-    info->weight_bytes = model_step_weight_bytes(model);
+    model_fill_info(model, info);
     engine->backend->fill_info(engine->state, info);
 }
 

@@ -631,3 +631,15 @@ int64_t model_step_weight_bytes(const struct model *model) {
     }
     return sum;
 }
+
+void model_fill_info(const struct model *model, struct run_info *info) {
+    info->layers = model->shape.layers;
+    info->heads = model->shape.heads;
+    info->kv_heads = model->shape.kv_heads;
+    info->head_dim = model->shape.head_dim;
+    info->window = model->math.window;
+    info->window_layers = 0;
+    for (int i = 0; i < model->shape.layers; i++)
+        info->window_layers += model->layers[i].has_window;
+    info->weight_bytes = model_step_weight_bytes(model);
+}

@@ -113,5 +113,7 @@ const char *model_weight_type(const struct model *model); // of most matrix byte
 // Bytes of weights that one decode step reads: every matrix once, norms, the
 // output head, one embedding row.
 int64_t model_step_weight_bytes(const struct model *model);
+// Fills the fields of a run that say how large the model is: layers, heads, windows, weights.
+void model_fill_info(const struct model *model, struct run_info *info);
 
 #endif
