@@ -5,8 +5,8 @@
 #include "compute/base/spoken.h"
 #include "compute/base/why.h"
 #include "compute/measure/measure.h"
-#include "compute/model/chat.h"
 #include "compute/model/sampler.h"
+#include "compute/tokenizer/chat.h"
 
 #include <stdlib.h>
 #include <string.h>

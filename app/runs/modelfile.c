@@ -3,9 +3,9 @@
 #include "app/runs/modelfile.h"
 
 #include "compute/base/utf8.h"
+#include "compute/gguf/quant.h"
 #include "compute/model/accept.h"
-#include "compute/model/chat.h"
-#include "compute/model/quant.h"
+#include "compute/tokenizer/chat.h"
 
 #include <stdio.h>
 #include <stdlib.h>

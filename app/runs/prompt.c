@@ -4,8 +4,8 @@
 #include "compute/base/assets.h"
 #include "compute/base/utf8.h"
 #include "compute/base/why.h"
-#include "compute/model/chat.h"
 #include "compute/run/run.h"
+#include "compute/tokenizer/chat.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
 #include "compute/base/why.h"
 
 #include "app/runs/request.h"
-#include "compute/model/tokenizer.h"
 #include "compute/run/run.h"
+#include "compute/tokenizer/tokenizer.h"
 
 #include <stdbool.h>
 #include <stddef.h>

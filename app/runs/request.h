@@ -25,7 +25,7 @@ struct run_request {
     const char *prompt;      // NULL = the default prompt
     const char *prompt_file; // "-" = standard input
     int prompt_tokens;       // 0 = as the prompt has
-    const char *chat;        // "auto", "none" or a name of compute/model/chat.h
+    const char *chat;        // "auto", "none" or a name of compute/tokenizer/chat.h
     const char *system;      // NULL = the template's own
     int answer_tokens;       // 0 = to the end token
     uint64_t seed;           // of the sampler and of a shape's weights

@@ -6,8 +6,8 @@
 #include "app/runs/request.h"
 #include "app/state/editor.h"
 #include "app/window/input.h"
-#include "compute/model/tokenizer.h"
 #include "compute/run/run.h"
+#include "compute/tokenizer/tokenizer.h"
 #include "render/data/panel.h"
 
 // What turns the text into tokens: of the session.

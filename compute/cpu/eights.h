@@ -8,7 +8,7 @@
 
 #include "compute/cpu/kernels.h"
 #include "compute/cpu/vec.h"
-#include "compute/model/quant.h"
+#include "compute/gguf/quant.h"
 
 typedef uint8_t bytes32 __attribute__((vector_size(32)));
 typedef uint16_t words16 __attribute__((vector_size(32)));

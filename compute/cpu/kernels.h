@@ -10,8 +10,8 @@
 
 #include "compute/base/why.h"
 
+#include "compute/gguf/quant.h"
 #include "compute/model/model.h"
-#include "compute/model/quant.h"
 #include "compute/model/shape_random.h"
 
 #include <stdbool.h>

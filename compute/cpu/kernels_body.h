@@ -20,7 +20,7 @@
 #include "compute/cpu/kernels_make.h"
 #include "compute/cpu/kernels_rounded.h"
 #include "compute/cpu/vec.h"
-#include "compute/model/quant.h"
+#include "compute/gguf/quant.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
 
 #include "compute/cpu/eights.h"
 #include "compute/cpu/vec.h"
-#include "compute/model/quant.h"
+#include "compute/gguf/quant.h"
 #include "compute/model/shape_random.h"
 
 #include <math.h>

@@ -9,7 +9,7 @@
 #include "compute/cpu/eights.h"
 #include "compute/cpu/kernels.h"
 #include "compute/cpu/vec.h"
-#include "compute/model/quant.h"
+#include "compute/gguf/quant.h"
 
 enum {
     ROUNDED_DEPTH = 512, // columns of a panel

@@ -10,7 +10,7 @@
 #include "compute/backend/check.h"
 #include "compute/base/stopwatch.h"
 #include "compute/base/why.h"
-#include "compute/model/quant.h"
+#include "compute/gguf/quant.h"
 
 #include <math.h>
 #include <string.h>

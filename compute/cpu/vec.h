@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "compute/model/half.h"
+#include "compute/gguf/half.h"
 
 #if KERNELS_LANES > 4
 #include <immintrin.h>

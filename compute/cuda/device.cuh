@@ -28,7 +28,7 @@
 #else
 #include "tests/compute/cuda/cuda_on_host.h"
 extern "C" {
-#include "compute/model/half.h"
+#include "compute/gguf/half.h"
 }
 #define KERNEL static
 #define UNROLL

@@ -9,10 +9,10 @@
 
 #include "compute/analysis/sweep.h"
 #include "compute/backend/backend.h"
+#include "compute/gguf/gguf.h"
 #include "compute/measure/measure.h"
-#include "compute/model/gguf.h"
-#include "compute/model/tokenizer.h"
 #include "compute/run/run.h"
+#include "compute/tokenizer/tokenizer.h"
 
 enum { ENGINE_CONTEXT = 1024 + 256 };
 

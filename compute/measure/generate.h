@@ -14,8 +14,8 @@
 
 #include "compute/backend/backend.h"
 #include "compute/model/sampler.h"
-#include "compute/model/tokenizer.h"
 #include "compute/run/publish.h"
+#include "compute/tokenizer/tokenizer.h"
 
 #include <stdatomic.h>
 

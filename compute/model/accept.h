@@ -4,7 +4,7 @@
 #define COMPUTE_MODEL_ACCEPT_H
 
 #include "compute/model/model.h"
-#include "compute/model/tokenizer.h"
+#include "compute/tokenizer/tokenizer.h"
 
 // Takes `file` on success. `name` as for model_from_gguf. Owner of both: the caller.
 bool model_accept(struct model **model, struct tokenizer **tokenizer, struct gguf *file,

@@ -8,8 +8,8 @@
 
 #include "compute/base/why.h"
 
-#include "compute/model/gguf.h"
-#include "compute/model/quant.h"
+#include "compute/gguf/gguf.h"
+#include "compute/gguf/quant.h"
 #include "compute/model/rope.h"
 #include "compute/run/run.h"
 
@@ -93,14 +93,14 @@ struct model {
     float *ones; // [dim], what all its norms are; owned, or NULL
 };
 
-// Opens a GGUF file of architecture "llama" whose matrices are of the types of quant.h and
-// whose norms are F32. Everything else is refused by name: another architecture, another
-// tensor type, a missing tensor, one this program would have to ignore (biases, experts), a
-// wrong shape, unknown rope scaling, a split file, NaN or infinity among norm weights. The
-// dims of the file decide what a pass costs; they are bounded here, and nobody checks them
-// again.
-// RoPE of this architecture turns neighbouring pairs (2i, 2i + 1) by
-// position * rope_base^(-2i / head_dim) / rope_factors[i].
+// Opens a GGUF file of an architecture of architecture.h whose matrices are of the types of
+// quant.h and whose norms and biases are F32. Everything else is refused by name: another
+// architecture, another tensor type, a missing tensor, one this program would have to ignore
+// (experts), a wrong shape, unknown RoPE scaling, a split file, NaN or infinity among norm
+// weights. The dims of the file decide what a pass costs; they are bounded here, and nobody
+// checks them again.
+// RoPE turns pair i of a head (model_math.pairs) by
+// position * rope_base^(-2i / rotary) / rope_factors[i], scaled as rope.h says.
 // Owner: the caller, model_close. `name` is used in messages and when the file
 // has no name of its own.
 bool model_open(struct model **out, const char *path, struct why *why);

@@ -3,8 +3,8 @@
 #include "compute/model/obstacles.h"
 
 #include "compute/base/utf8.h"
+#include "compute/gguf/quant.h"
 #include "compute/model/architecture.h"
-#include "compute/model/quant.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "compute/base/why.h"
 
-#include "compute/model/gguf.h"
+#include "compute/gguf/gguf.h"
 
 // What was found by reading on: reasons that may begin with the file's name, NULL = none.
 struct obstacles_more {

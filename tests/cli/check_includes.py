@@ -16,13 +16,16 @@ LIBC, PURE = False, True
 ROOMS = {
     "compute/base": ("", "jansson.h utf8proc.h", LIBC),
     "compute/run": ("base", "", LIBC),
-    "compute/model": ("base run", "", LIBC),
+    "compute/gguf": ("base", "", LIBC),
+    "compute/tokenizer": ("base run gguf", "", LIBC),
+    "compute/model": ("base run gguf tokenizer", "", LIBC),
     "compute/analysis": ("base run model", "", LIBC),
     "compute/backend": ("base run model analysis", "", LIBC),
-    "compute/cpu": ("base run model analysis backend", "immintrin.h", LIBC),
-    "compute/cuda": ("base run model analysis backend", "cuda_runtime.h cuda_fp16.h cublasLt.h", LIBC),
-    "compute/measure": ("base run model analysis backend", "", LIBC),
-    "compute/engine": ("base run model analysis backend measure", "", LIBC),
+    "compute/cpu": ("base run gguf model analysis backend", "immintrin.h", LIBC),
+    "compute/cuda": ("base run gguf model analysis backend",
+                     "cuda_runtime.h cuda_fp16.h cublasLt.h", LIBC),
+    "compute/measure": ("base run tokenizer model analysis backend", "", LIBC),
+    "compute/engine": ("base run gguf tokenizer model analysis backend measure", "", LIBC),
     "compute/file": ("base run analysis", "jansson.h", LIBC),
     "render/data": ("base", "", PURE),
     "render/pixel": ("base render/data", "SDL.h SDL_syswm.h SDL_ttf.h fontconfig/fontconfig.h png.h", LIBC),
@@ -33,12 +36,13 @@ ROOMS = {
     "app/state": ("base run render/paint app/lesson", "", PURE),
     "app/picture": ("base run analysis render/data render/pixel render/paint app/lesson "
                     "app/state", "", PURE),
-    "app/runs": ("base run model analysis measure engine file app/lesson app/state", "", LIBC),
-    "app/options": ("base model measure render/paint app/state app/runs", "", LIBC),
-    "app/command": ("base run model analysis backend measure engine file render/film render/pixel "
-                    "render/paint app/lesson app/lesson/load app/state app/options app/picture "
-                    "app/runs", "jansson.h SDL.h SDL_ttf.h", LIBC),
-    "app/window": ("base run model render/data render/pixel render/paint app/lesson "
+    "app/runs": ("base run gguf tokenizer model analysis measure engine file "
+                 "app/lesson app/state", "", LIBC),
+    "app/options": ("base tokenizer model measure render/paint app/state app/runs", "", LIBC),
+    "app/command": ("base run model analysis backend measure engine file "
+                    "render/film render/pixel render/paint app/lesson app/lesson/load app/state "
+                    "app/options app/picture app/runs", "jansson.h SDL.h SDL_ttf.h", LIBC),
+    "app/window": ("base run tokenizer render/data render/pixel render/paint app/lesson "
                    "app/lesson/load app/state app/options app/picture app/runs app/command",
                    "SDL.h", LIBC),
     "app": ("app/runs app/options app/command app/window base", "", LIBC),

@@ -6,8 +6,8 @@
 // Input: a byte for the pre-tokenizer, one for the number of joins; each join is two bytes for
 // its parts and one for its kind; the rest is text.
 #include "compute/base/why.h"
-#include "compute/model/tokenizer.h"
-#include "tests/compute/model/gguf_builder.h"
+#include "compute/tokenizer/tokenizer.h"
+#include "tests/compute/gguf/gguf_builder.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,9 +2,9 @@
 // parses is read completely, so that a wrong bound shows as a read outside; what
 // does not parse must leave a reason. The input is used where the fuzzer put it.
 #include "compute/base/why.h"
-#include "compute/model/gguf.h"
+#include "compute/gguf/gguf.h"
 #include "compute/model/model.h"
-#include "compute/model/tokenizer.h"
+#include "compute/tokenizer/tokenizer.h"
 
 #include <stdint.h>
 #include <stdlib.h>

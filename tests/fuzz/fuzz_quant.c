@@ -6,7 +6,7 @@
 // without a corpus would end at once.
 #include "compute/base/why.h"
 #include "compute/cpu/kernels.h"
-#include "compute/model/quant.h"
+#include "compute/gguf/quant.h"
 
 #include <math.h>
 #include <stdint.h>

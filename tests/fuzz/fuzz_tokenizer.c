@@ -7,8 +7,8 @@
 // and score byte, a length byte and its bytes; the rest is text.
 #include "compute/base/utf8.h"
 #include "compute/base/why.h"
-#include "compute/model/tokenizer.h"
-#include "tests/compute/model/gguf_builder.h"
+#include "compute/tokenizer/tokenizer.h"
+#include "tests/compute/gguf/gguf_builder.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -51,7 +51,7 @@ def run(script, *args):
 def check_vectors():
     """The numbers in test_quant.c are those that the package gguf decodes."""
     made = subprocess.run([sys.executable, PEERS / "quant_vectors.py"], capture_output=True, text=True, check=False)
-    test = re.sub(r"\s", "", (SOURCE / "tests/compute/model/test_quant.c").read_text(encoding="utf-8"))
+    test = re.sub(r"\s", "", (SOURCE / "tests/compute/gguf/test_quant.c").read_text(encoding="utf-8"))
     # Up to the hash over all numbers.
     rows = [",".join(re.sub(r"\s", "", line).split(",")[:2]) for line in made.stdout.splitlines()]
     equal = sum(row in test for row in rows)

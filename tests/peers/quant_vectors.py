@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the rows of the table in tests/compute/model/test_quant.c, decoded by the Python
+"""Prints the rows of the table in tests/compute/gguf/test_quant.c, decoded by the Python
 package `gguf`, which ggml's authors wrote beside their C code. Run by hand after the package
 learned something new:  python3 quant_vectors.py  (needs gguf and numpy).
 

@@ -6,8 +6,8 @@
 // A line may also be a list of a question and a system text (null = none given); they are framed
 // as the file's chat template asks for.
 #include "compute/base/why.h"
-#include "compute/model/chat.h"
-#include "compute/model/tokenizer.h"
+#include "compute/tokenizer/chat.h"
+#include "compute/tokenizer/tokenizer.h"
 
 #include <jansson.h>
 #include <stdio.h>

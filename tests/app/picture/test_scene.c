@@ -13,7 +13,7 @@
 #include "app/picture/scene/scene.h"
 #include "compute/base/figures.h"
 #include "compute/base/why.h"
-#include "compute/model/tokenizer.h"
+#include "compute/tokenizer/tokenizer.h"
 #include "tests/app/lesson/lesson_fixture.h"
 #include "tests/compute/run/random_run.h"
 #include "tests/render/data/alike.h"

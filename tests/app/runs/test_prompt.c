@@ -9,7 +9,7 @@
 
 #include "app/runs/prompt.h"
 #include "compute/base/why.h"
-#include "compute/model/gguf.h"
+#include "compute/gguf/gguf.h"
 #include "compute/run/run.h"
 
 #include <jansson.h>

@@ -9,7 +9,7 @@
 
 #include "app/window/desk.h"
 #include "compute/base/why.h"
-#include "compute/model/gguf.h"
+#include "compute/gguf/gguf.h"
 #include "tests/compute/run/random_run.h"
 
 #include <stdlib.h>

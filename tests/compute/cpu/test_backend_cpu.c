@@ -14,9 +14,9 @@
 #include "compute/base/stopwatch.h"
 #include "compute/base/why.h"
 #include "compute/cpu/kernels.h"
-#include "compute/model/quant.h"
-#include "tests/compute/model/gguf_builder.h"
-#include "tests/compute/model/quant_rows.h"
+#include "compute/gguf/quant.h"
+#include "tests/compute/gguf/gguf_builder.h"
+#include "tests/compute/gguf/quant_rows.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 
 #include "compute/base/why.h"
 #include "compute/cpu/kernels.h"
-#include "tests/compute/model/quant_rows.h"
+#include "tests/compute/gguf/quant_rows.h"
 
 #include <math.h>
 #include <stdlib.h>

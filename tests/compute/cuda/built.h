@@ -5,7 +5,7 @@
 #include "tests/compute/cuda/forward.h"
 
 extern "C" {
-#include "tests/compute/model/gguf_builder.h"
+#include "tests/compute/gguf/gguf_builder.h"
 }
 
 // The file's bytes stay with it.

@@ -25,7 +25,7 @@ extern "C" {
 
 #include <vector>
 
-#include "tests/compute/model/quant_rows.h"
+#include "tests/compute/gguf/quant_rows.h"
 
 enum { MOST_VOCAB = 4096, CONTEXT = 96, PROMPT = 19, ANSWER = 3 };
 

@@ -14,7 +14,7 @@ extern "C" {
 
 #include "compute/cuda/gemm.cuh"
 #include "compute/cuda/kernels.cuh"
-#include "tests/compute/model/quant_rows.h"
+#include "tests/compute/gguf/quant_rows.h"
 
 extern "C" {
 #include "compute/model/shape_random.h"

@@ -10,7 +10,7 @@ extern "C" {
 }
 
 #include "compute/cuda/device.cuh"
-#include "tests/compute/model/quant_rows.h"
+#include "tests/compute/gguf/quant_rows.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -15,7 +15,7 @@
 #include "compute/cpu/kernels.h"
 #include "compute/model/sampler.h"
 #include "compute/model/shape.h"
-#include "tests/compute/model/quant_rows.h"
+#include "tests/compute/gguf/quant_rows.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -13,7 +13,7 @@
 #include "compute/base/why.h"
 #include "compute/measure/measure.h"
 #include "compute/run/moment.h"
-#include "tests/compute/model/gguf_builder.h"
+#include "tests/compute/gguf/gguf_builder.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 
 #include "compute/base/why.h"
 #include "compute/model/model.h"
-#include "tests/compute/model/gguf_builder.h"
+#include "tests/compute/gguf/gguf_builder.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 
 #include "compute/model/accept.h"
 #include "compute/model/obstacles.h"
-#include "tests/compute/model/gguf_builder.h"
+#include "tests/compute/gguf/gguf_builder.h"
 
 #include <stdio.h>
 #include <stdlib.h>

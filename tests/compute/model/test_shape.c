@@ -12,7 +12,7 @@
 #include "compute/backend/backend.h"
 #include "compute/base/why.h"
 #include "compute/model/shape.h"
-#include "tests/compute/model/quant_rows.h"
+#include "tests/compute/gguf/quant_rows.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,8 +10,8 @@
 
 #include "compute/base/stopwatch.h"
 #include "compute/base/why.h"
-#include "compute/model/tokenizer.h"
-#include "tests/compute/model/gguf_builder.h"
+#include "compute/tokenizer/tokenizer.h"
+#include "tests/compute/gguf/gguf_builder.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -2,8 +2,8 @@
 // describes them. It parses the header once, checks every count, length and
 // offset against the bytes that are there with overflow-safe arithmetic, and
 // then answers look-ups. It knows nothing of models; it never trusts the file.
-#ifndef COMPUTE_MODEL_GGUF_H
-#define COMPUTE_MODEL_GGUF_H
+#ifndef COMPUTE_GGUF_GGUF_H
+#define COMPUTE_GGUF_GGUF_H
 
 #include "compute/base/why.h"
 

@@ -15,12 +15,12 @@
 // which is for chat templates; here all text is the user's. Spaces around an added token are
 // kept (no model's own lstrip and rstrip). Other kinds, and other rules of cutting, are refused
 // by name.
-#ifndef COMPUTE_MODEL_TOKENIZER_H
-#define COMPUTE_MODEL_TOKENIZER_H
+#ifndef COMPUTE_TOKENIZER_TOKENIZER_H
+#define COMPUTE_TOKENIZER_TOKENIZER_H
 
 #include "compute/base/why.h"
 
-#include "compute/model/gguf.h"
+#include "compute/gguf/gguf.h"
 #include "compute/run/run.h"
 
 enum { TOKENIZER_MAX_TEXT_BYTES = 1 << 20, TOKENIZER_MAX_VOCAB = 1 << 20 };

@@ -1,12 +1,12 @@
 // What reading a vocabulary and encoding with it share. Only for tokenizer*.c.
-#ifndef COMPUTE_MODEL_TOKENIZER_PARTS_H
-#define COMPUTE_MODEL_TOKENIZER_PARTS_H
+#ifndef COMPUTE_TOKENIZER_TOKENIZER_PARTS_H
+#define COMPUTE_TOKENIZER_TOKENIZER_PARTS_H
 
 #include "compute/base/why.h"
 
-#include "compute/model/gguf.h"
-#include "compute/model/pretokenize.h"
-#include "compute/model/tokenizer.h"
+#include "compute/gguf/gguf.h"
+#include "compute/tokenizer/pretokenize.h"
+#include "compute/tokenizer/tokenizer.h"
 
 #define SPACE_MARK "\xe2\x96\x81" // U+2581, what a space is inside a piece of SentencePiece
 

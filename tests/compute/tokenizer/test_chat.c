@@ -9,9 +9,9 @@
 #include <cmocka.h>
 
 #include "compute/base/why.h"
-#include "compute/model/chat.h"
-#include "compute/model/gguf.h"
-#include "tests/compute/model/gguf_builder.h"
+#include "compute/gguf/gguf.h"
+#include "compute/tokenizer/chat.h"
+#include "tests/compute/gguf/gguf_builder.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -57,10 +57,10 @@
 //         min(63, (int)(low / dmin + 0.5)); q = (int)((x + dmin * least) / (d * scale) + 0.5),
 //         at least 0 and at most 15; 0 where something would be divided by zero
 // A block of zeros has scale 0.
-#ifndef COMPUTE_MODEL_QUANT_H
-#define COMPUTE_MODEL_QUANT_H
+#ifndef COMPUTE_GGUF_QUANT_H
+#define COMPUTE_GGUF_QUANT_H
 
-#include "compute/model/gguf.h"
+#include "compute/gguf/gguf.h"
 
 enum {
     QUANT_BLOCK = 32,  // numbers of a small block, and of a group of a large one

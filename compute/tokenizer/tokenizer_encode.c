@@ -4,7 +4,7 @@
 // may be out of date, because its symbols have merged with others meanwhile; its length shows
 // that, and it is skipped. Every merge adds at most two pairs, so n characters cost n log n.
 // (The method is that of SentencePiece and llama.cpp.)
-#include "compute/model/tokenizer_parts.h"
+#include "compute/tokenizer/tokenizer_parts.h"
 
 #include "compute/base/utf8.h"
 #include "compute/base/why.h"

@@ -1,13 +1,13 @@
 // Chat formats: how a model expects a question to be framed. Which one a file wants is
 // recognised by what its template's text holds (as llama.cpp's llm_chat_detect_template does);
 // templates are programs, and none is ever run.
-#ifndef COMPUTE_MODEL_CHAT_H
-#define COMPUTE_MODEL_CHAT_H
+#ifndef COMPUTE_TOKENIZER_CHAT_H
+#define COMPUTE_TOKENIZER_CHAT_H
 
 #include "compute/base/why.h"
 
-#include "compute/model/tokenizer.h"
 #include "compute/run/run.h"
+#include "compute/tokenizer/tokenizer.h"
 
 #define CHAT_NAMES                                                                                 \
     "chatml, llama3, gemma, llama2, phi3, phi4, mistral-v1, -v3, -tekken, -v7, -v7-tekken"

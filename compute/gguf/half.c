@@ -3,7 +3,7 @@
 // over, normal numbers shift by 13 fraction bits and re-bias the exponent by
 // 112, and halves below 2^-14 have a fixed exponent and no leading one.
 // Must not use float arithmetic, so that no processor setting can matter.
-#include "compute/model/half.h"
+#include "compute/gguf/half.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 // The rule for every number in the file: it is compared with the number of bytes left
 // before anything is added, multiplied or allocated. A count can therefore never ask for
 // more than a small multiple of the file's own size.
-#include "compute/model/gguf.h"
+#include "compute/gguf/gguf.h"
 
 #include "compute/base/mapfile.h"
 #include "compute/base/spoken.h"

@@ -2,7 +2,7 @@
 // printable character: the printable ones of Latin-1 as themselves, the other 68 as U+0100 to
 // U+0143 in their order (so a space is U+0120). Here pieces are kept as bytes, and a merge as
 // the ids of its tokens.
-#include "compute/model/tokenizer_parts.h"
+#include "compute/tokenizer/tokenizer_parts.h"
 
 #include "compute/base/utf8.h"
 #include "compute/base/why.h"

@@ -1,9 +1,9 @@
 // See gguf_builder.h. Three growing buffers (keys, tensor table, data) are put one
 // behind the other at the end, the data at the next multiple of the alignment.
 // Numbers are written byte by byte, so the file is little-endian everywhere.
-#include "tests/compute/model/gguf_builder.h"
+#include "tests/compute/gguf/gguf_builder.h"
 
-#include "tests/compute/model/quant_rows.h"
+#include "tests/compute/gguf/quant_rows.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // See quant.h. Bytes are read one by one or by memcpy, so no row needs to be aligned and
 // the byte order of the machine shows in half.h's rows alone.
-#include "compute/model/quant.h"
+#include "compute/gguf/quant.h"
 
-#include "compute/model/half.h"
+#include "compute/gguf/half.h"
 
 #include <string.h>
 

@@ -11,10 +11,10 @@
 
 #include "compute/base/stopwatch.h"
 #include "compute/base/why.h"
-#include "compute/model/gguf.h"
-#include "compute/model/pretokenize.h"
-#include "compute/model/tokenizer.h"
-#include "tests/compute/model/gguf_builder.h"
+#include "compute/gguf/gguf.h"
+#include "compute/tokenizer/pretokenize.h"
+#include "compute/tokenizer/tokenizer.h"
+#include "tests/compute/gguf/gguf_builder.h"
 
 #include <stdio.h>
 #include <stdlib.h>

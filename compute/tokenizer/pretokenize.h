@@ -1,8 +1,8 @@
 // Cuts a text into the pieces within which byte-level BPE merges, as the regular
 // expressions of the models' own tokenizer.json do. Scanners over Unicode classes: nothing
 // is allocated, nothing recurs, and a text is gone over at most twice.
-#ifndef COMPUTE_MODEL_PRETOKENIZE_H
-#define COMPUTE_MODEL_PRETOKENIZE_H
+#ifndef COMPUTE_TOKENIZER_PRETOKENIZE_H
+#define COMPUTE_TOKENIZER_PRETOKENIZE_H
 
 #include <stdbool.h>
 #include <stddef.h>

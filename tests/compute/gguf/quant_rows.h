@@ -1,7 +1,7 @@
 // Rows of numbers in the formats of quant.h, made in plain scalar code: the reference for
 // the random weights that every backend makes in its own memory, to the bit.
-#ifndef TESTS_COMPUTE_MODEL_QUANT_ROWS_H
-#define TESTS_COMPUTE_MODEL_QUANT_ROWS_H
+#ifndef TESTS_COMPUTE_GGUF_QUANT_ROWS_H
+#define TESTS_COMPUTE_GGUF_QUANT_ROWS_H
 
 #include <math.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-#include "compute/model/half.h"
-#include "compute/model/quant.h"
+#include "compute/gguf/half.h"
+#include "compute/gguf/quant.h"
 #ifdef __cplusplus
 }
 #endif

@@ -2,7 +2,7 @@
 // around the names of tokens. A name that the vocabulary doesn't have is text. The text between
 // two tokens, of the format and of the user alike, is encoded as one, as llama.cpp does, since
 // tokens may reach over their seam; such a token is the user's.
-#include "compute/model/chat.h"
+#include "compute/tokenizer/chat.h"
 
 #include "compute/base/why.h"
 

@@ -10,7 +10,7 @@
 //              \s*[\r\n]+|\s+(?!\S)|\s+
 //              with U = [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}] and L = [\p{Ll}\p{Lm}\p{Lo}\p{M}]
 //     gpt-4o   tekken's with (?i:'s|...)? behind a word and \p{N}{1,3}
-#include "compute/model/pretokenize.h"
+#include "compute/tokenizer/pretokenize.h"
 
 #include "compute/base/utf8.h"
 

@@ -3,8 +3,8 @@
 // arithmetic only: the same result on every machine and at every compiler
 // setting. Backends may use faster instructions; this is what they must equal.
 // Nothing here depends on the rounding mode or on flush-to-zero settings.
-#ifndef COMPUTE_MODEL_HALF_H
-#define COMPUTE_MODEL_HALF_H
+#ifndef COMPUTE_GGUF_HALF_H
+#define COMPUTE_GGUF_HALF_H
 
 #include <stdint.h>
 

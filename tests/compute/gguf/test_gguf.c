@@ -11,8 +11,8 @@
 
 #include "compute/base/stopwatch.h"
 #include "compute/base/why.h"
-#include "compute/model/gguf.h"
-#include "tests/compute/model/gguf_builder.h"
+#include "compute/gguf/gguf.h"
+#include "tests/compute/gguf/gguf_builder.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,11 +3,11 @@
 //
 // No piece is trusted: byte tokens are parsed strictly, scores must be numbers, and a
 // vocabulary whose hashes were made to collide is refused.
-#include "compute/model/tokenizer_parts.h"
+#include "compute/tokenizer/tokenizer_parts.h"
 
 #include "compute/base/utf8.h"
 #include "compute/base/why.h"
-#include "compute/model/chat.h"
+#include "compute/tokenizer/chat.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "tests/compute/model/quant_rows.h"
+#include "tests/compute/gguf/quant_rows.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // Writes GGUF bytes for tests: good files, and evil ones, since every count,
 // length and offset can be set to what it should not be. It shares no code with
 // the reader under test. Running out of memory ends the test program.
-#ifndef TESTS_COMPUTE_MODEL_GGUF_BUILDER_H
-#define TESTS_COMPUTE_MODEL_GGUF_BUILDER_H
+#ifndef TESTS_COMPUTE_GGUF_GGUF_BUILDER_H
+#define TESTS_COMPUTE_GGUF_GGUF_BUILDER_H
 
 #include <stdbool.h>
 #include <stddef.h>
