@@ -134,8 +134,10 @@ if(TOKENDRIP_HAS_TESTS)
     check_language(CXX)
     if(CMAKE_CXX_COMPILER)
         enable_language(CXX)
-        add_library(tokendrip_on_host STATIC ${CMAKE_SOURCE_DIR}/tests/compute/cuda/cuda_on_host.cpp
-            ${CMAKE_SOURCE_DIR}/tests/compute/cuda/gemm_on_host.cpp)
+        add_library(tokendrip_on_host STATIC)
+        foreach(name blocks_on_host cuda_on_host gemm_on_host memory_on_host)
+            target_sources(tokendrip_on_host PRIVATE ${CMAKE_SOURCE_DIR}/tests/compute/cuda/${name}.cpp)
+        endforeach()
         foreach(name attend_products backend_cuda cards decode decode_attend gemm_slices marks prefill rates rows
                 step weights weights_cuda)
             file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/on_host/${name}.cpp
