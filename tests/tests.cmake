@@ -250,6 +250,8 @@ if(TOKENDRIP_HAS_TESTS)
     endfunction()
     tokendrip_cli(languages cli ${cli}/check_languages.py)
     tokendrip_cli(include_rule cli ${cli}/check_includes.py ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+    tokendrip_cli(check_instructions cli ${cli}/check_instructions.py ${CMAKE_BINARY_DIR}
+        ${CMAKE_SYSTEM_PROCESSOR})
     if(TOKENDRIP_HAS_CUDA)
         tokendrip_cli(spills cli ${cli}/check_spills.py ${TOKENDRIP_NVCC} ${CMAKE_SOURCE_DIR})
     endif()
