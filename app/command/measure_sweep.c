@@ -51,8 +51,19 @@ static void print_flat(FILE *out, const char *what, double base_ns, double base_
             is_found ? "" : "; noise hides what a token ", is_found ? "" : what, longest_tokens);
 }
 
+// True, and said, if too many of the points were disturbed to conclude anything.
+static bool print_disturbed(FILE *out, const struct sweep_point *points, int count) {
+    int disturbed = sweep_disturbed(points, count);
+    if (disturbed)
+        fprintf(out, "disturbed at %d of %d lengths: nothing is concluded, measure again\n",
+                disturbed, count);
+    return disturbed;
+}
+
 static void print_prefill_fit(FILE *out, const struct sweep *sweep) {
     struct sweep_prefill_fit fit;
+    if (print_disturbed(out, sweep->prefill, sweep->prefill_count))
+        return;
     sweep_fit_prefill(&fit, sweep);
     if (!fit.is_there) {
         fprintf(out, "too few lengths for a fit\n");
@@ -78,6 +89,8 @@ static void print_prefill_fit(FILE *out, const struct sweep *sweep) {
 
 static void print_step_fit(FILE *out, const struct sweep *sweep) {
     struct sweep_step_fit fit;
+    if (print_disturbed(out, sweep->step, sweep->step_count))
+        return;
     sweep_fit_step(&fit, sweep);
     if (!fit.is_there) {
         fprintf(out, "too few lengths for a fit\n");
@@ -127,7 +140,7 @@ static json_t *real_or_null(bool is_there, double value) {
 static json_t *prefill_fit_json(const struct sweep *sweep) {
     struct sweep_prefill_fit fit;
     sweep_fit_prefill(&fit, sweep);
-    if (!fit.is_there)
+    if (!fit.is_there || sweep_disturbed(sweep->prefill, sweep->prefill_count))
         return json_null();
     bool has_floor = fit.has_flat || !fit.has_slope;
     return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i}", "floor_ms",
@@ -144,7 +157,7 @@ static json_t *prefill_fit_json(const struct sweep *sweep) {
 static json_t *step_fit_json(const struct sweep *sweep) {
     struct sweep_step_fit fit;
     sweep_fit_step(&fit, sweep);
-    if (!fit.is_there)
+    if (!fit.is_there || sweep_disturbed(sweep->step, sweep->step_count))
         return json_null();
     return json_pack("{s:f,s:f,s:o,s:o,s:i}", "base_ms", ms_of(fit.base_ns), "base_error_ms",
                      ms_of(fit.base_error_ns), "slope_ms_per_token",
@@ -156,7 +169,11 @@ static json_t *step_fit_json(const struct sweep *sweep) {
 bool measure_sweep_add_json(json_t *object, const struct sweep *sweep) {
     json_t *fits =
         json_pack("{s:o,s:o}", "prefill", prefill_fit_json(sweep), "step", step_fit_json(sweep));
-    return json_object_set_new(object, "prefill_by_length",
+    json_t *disturbed =
+        json_pack("{s:i,s:i}", "prefill", sweep_disturbed(sweep->prefill, sweep->prefill_count),
+                  "step", sweep_disturbed(sweep->step, sweep->step_count));
+    return json_object_set_new(object, "disturbed_lengths", disturbed) == 0 &&
+           json_object_set_new(object, "prefill_by_length",
                                points_json(sweep->prefill, sweep->prefill_count)) == 0 &&
            json_object_set_new(object, "step_by_context",
                                points_json(sweep->step, sweep->step_count)) == 0 &&

@@ -4,6 +4,7 @@
 #include "app/lesson/values.h"
 #include "compute/base/figures.h"
 #include "compute/base/places.h"
+#include "compute/base/spoken.h"
 #include "compute/base/utf8.h"
 
 #include <stdarg.h>
@@ -104,7 +105,7 @@ __attribute__((format(printf, 2, 3))) static bool refuse(char problem[160], cons
                                                          ...) {
     va_list args;
     va_start(args, format);
-    vsnprintf(problem, 160, format, args);
+    vsnprintf(problem, 160, why_spoken(format), args);
     va_end(args);
     return false;
 }
@@ -169,7 +170,7 @@ static int chars_of(const struct place *place) {
 static bool check_place(const struct place *place, const struct lesson_text_rule *rule,
                         char problem[160]) {
     if (place->kind == PLACE_BROKEN)
-        return refuse(problem, "has %s", place->problem);
+        return refuse(problem, "has %s", why_spoken(place->problem));
     if (place->kind == PLACE_VALUE)
         return check_value(place, rule, problem);
     return place->kind != PLACE_TERM || check_term(place, rule, problem);
@@ -182,7 +183,8 @@ bool lesson_text_check(const char *text, const struct lesson_text_rule *rule, ch
         return refuse(problem, "is empty: write a text");
     if (has_control(text, rule->glossary))
         return refuse(problem, "has a control character: %s",
-                      rule->glossary ? "only \\n may stand in it" : "none may stand in it");
+                      rule->glossary ? why_spoken("only line ends may stand in it")
+                                     : why_spoken("none may stand in it"));
     while (place_next(&place, &text)) {
         if (!check_place(&place, rule, problem))
             return false;

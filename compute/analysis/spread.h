@@ -4,6 +4,10 @@
 
 #include <stdint.h>
 
+// p90 over p10 above which other work got into the samples: an undisturbed machine stays
+// below 1.3, two threads that must share a core take twice as long.
+#define SPREAD_DISTURBED 1.5
+
 struct spread {
     int64_t median_ns, p10_ns, p90_ns;
     int count; // samples; 0 = not measured (the times are then -1)

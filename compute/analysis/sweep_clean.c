@@ -2,6 +2,8 @@
 // noise weighs least; then each is held against the fit through all others.
 #include "compute/analysis/sweep_parts.h"
 
+#include "compute/analysis/spread.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +88,13 @@ static void take_out_outliers(struct sweep *sweep, bool is_step) {
             return;
         take_out(points, count, worst);
     }
+}
+
+int sweep_disturbed(const struct sweep_point *points, int count) {
+    int disturbed = 0;
+    for (int i = 0; i < count; i++)
+        disturbed += (double)points[i].p90_ns > SPREAD_DISTURBED * (double)points[i].p10_ns;
+    return 4 * disturbed > count ? disturbed : 0;
 }
 
 void sweep_clean(struct sweep *out, const struct sweep *sweep) {

@@ -14,7 +14,7 @@ enum {
     LEAST_SWITCHES = 3,
     MOST_LOST_PART = 10,
 };
-static const double MOST_RATIO = 1.5, MOST_STOLEN = 0.05, MOST_SWITCHES_S = 50;
+static const double MOST_RATIO = SPREAD_DISTURBED, MOST_STOLEN = 0.05, MOST_SWITCHES_S = 50;
 
 unsigned disturbance_signs(const struct disturbance *d) {
     double seconds = (double)d->measured_ns / 1e9 * d->threads;

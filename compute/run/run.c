@@ -5,6 +5,7 @@
 #include "compute/run/run.h"
 
 #include "compute/base/figures.h"
+#include "compute/base/spoken.h"
 #include "compute/base/utf8.h"
 #include "compute/base/why.h"
 
@@ -187,8 +188,8 @@ static bool is_in_pass(const struct run *run) {
 static bool check_time(const char *what, int64_t value_ns, int64_t least_ns, struct why *why) {
     if (value_ns >= least_ns && value_ns <= RUN_MAX_NS)
         return true;
-    return why_set(why, "run: %s at %" PRId64 " ns, expected %" PRId64 " to %" PRId64, what,
-                   value_ns, least_ns, RUN_MAX_NS);
+    return why_set(why, "run: %s at %" PRId64 " ns, expected %" PRId64 " to %" PRId64,
+                   why_spoken(what), value_ns, least_ns, RUN_MAX_NS);
 }
 
 static bool append_token(struct run *run, int32_t id, const char *text, size_t bytes,
@@ -232,7 +233,7 @@ bool run_add_answer_token(struct run *run, int32_t id, const char *text, size_t 
     int yields = run->passes[run->pass_count - 1].yields;
     if (yields != run->answer_count)
         return why_set(why, "run: pass %d yields %s answer token", run->pass_count - 1,
-                       yields < 0 ? "no" : "no second");
+                       yields < 0 ? why_spoken("no") : why_spoken("no second"));
     if (!append_token(run, id, text, bytes, kind, why))
         return false;
     run->answer_count++;

@@ -107,7 +107,8 @@ def check_seen(path):
 # Rooms whose reasons reach the screen or the terminal: every other language has them all.
 TOLD = ("app/runs", "app/options", "app/command", "app/window", "compute/engine",
         "compute/measure", "compute/backend", "compute/cpu", "compute/cuda", "compute/gguf",
-        "compute/tokenizer", "compute/model", "compute/base", "compute/file", "render/pixel", "render/film")
+        "compute/tokenizer", "compute/model", "compute/run", "compute/analysis",
+        "app/lesson", "app/lesson/load", "compute/base", "compute/file", "render/pixel", "render/film")
 REASON = re.compile(r'\b(?:why_set|fail\w*|\w*refuse|jsonin_fail|sink_keep|why_spoken)\((?:[^"();]|\([^()]*\))*?'
                     r'((?:"(?:[^"\\]|\\.)*"\s*)+)[,)]')
 CONVERSION = re.compile(r"%[-+ #0-9.*lzhjt]*[a-zA-Z%]")

@@ -5,6 +5,7 @@
 #include "app/lesson/text.h"
 #include "compute/base/json_in.h"
 #include "compute/base/places.h"
+#include "compute/base/spoken.h"
 #include "compute/base/utf8.h"
 #include "compute/base/why.h"
 #include "compute/base/words.h"
@@ -67,7 +68,7 @@ __attribute__((format(printf, 2, 3))) static bool fail(const struct reader *read
     va_list args;
     int used = snprintf(text, sizeof text, "%s%s", reader->path, reader->depth ? ": " : "");
     va_start(args, format);
-    vsnprintf(text + used, sizeof text - (size_t)used, format, args);
+    vsnprintf(text + used, sizeof text - (size_t)used, why_spoken(format), args);
     va_end(args);
     for (char *c = text; *c; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7f)
@@ -115,13 +116,13 @@ static bool refuse_unknown(struct reader *reader, json_t *json, const char *what
         if (lesson_text_lists(known, key))
             continue;
         enter(reader, key, 0);
-        return fail(reader, "no such field; %s has %s", what, known);
+        return fail(reader, "no such field; %s has %s", why_spoken(what), known);
     }
     return true;
 }
 
 static bool need_object(struct reader *reader, const json_t *json, const char *what) {
-    return json_is_object(json) || fail(reader, "must be %s: write {...}", what);
+    return json_is_object(json) || fail(reader, "must be %s: write {...}", why_spoken(what));
 }
 
 // The member `key`, entered; leave() after use.
@@ -151,7 +152,7 @@ static bool read_array(struct reader *reader, const json_t *json, const struct a
     size_t count = json_array_size(value);
     if (count < 1 || count > (size_t)array->most)
         return fail(reader, "has %zu items, 1 to %d fit: %s", count, array->most,
-                    count ? "take some out" : "add one");
+                    count ? why_spoken("take some out") : why_spoken("add one"));
     for (size_t i = 0; i < count; i++) {
         enter(reader, NULL, (int)i);
         if (!array->read(reader, value, i, out))

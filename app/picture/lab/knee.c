@@ -20,6 +20,7 @@ struct knee {
     const struct sweep_point *points;
     int count, total;
     bool is_whole; // no more points are coming
+    int disturbed; // points, if they are too many to conclude anything from any
     struct sweep_prefill_fit fit;
     double prompt, prompt_ns; // the ring; prompt 0 = none
     bool is_measured;         // its time is the run's own
@@ -79,7 +80,8 @@ static struct knee see(const struct lab_seen *seen) {
         .total = longest > 0 ? sweep_lengths(lengths, longest) : 0,
     };
     knee.is_whole = !seen->at->is_sweeping || (knee.total > 0 && knee.count >= knee.total);
-    if (knee.is_whole)
+    knee.disturbed = sweep_disturbed(knee.points, knee.count);
+    if (knee.is_whole && !knee.disturbed)
         sweep_fit_prefill(&knee.fit, knee.sweep);
     knee.cheapest = cheapest_of(&knee);
     find_prompt(&knee);
@@ -212,6 +214,8 @@ static const char *caption_key(const struct knee *knee) {
     const struct sweep_point *last = &knee->points[knee->count - 1];
     if (!knee->is_whole)
         return knee->total > 0 ? "lab.of_lengths" : "lab.so_far";
+    if (knee->disturbed)
+        return "lab.sweep_disturbed";
     if (!knee->fit.is_there)
         return "lab.too_few";
     if (knee->prompt > last->tokens && !knee->is_measured)
@@ -224,7 +228,8 @@ static const char *caption_key(const struct knee *knee) {
 static void put_caption(struct plot *plot, const struct knee *knee) {
     const struct sweep_prefill_fit *fit = &knee->fit;
     WORDS_SAY(plot->caption, caption_key(knee), "count", figure_count(knee->count, false).text,
-              "total", figure_count(knee->total, false).text, "last",
+              "disturbed", figure_count(knee->disturbed, false).text, "total",
+              figure_count(knee->total, false).text, "last",
               lab_tokens(knee->points[knee->count - 1].tokens).text, "bend",
               figure_percent(100 * bend_at(knee)).text, "longest",
               lab_tokens(fit->longest_tokens).text, "knee",
@@ -246,7 +251,7 @@ void lab_put_knee(struct plot *plot, const struct lab_seen *seen) {
     lab_put_sweep_origin(plot, seen);
     put_axes(plot, &knee);
     lab_dots(plot, TONE_PREFILL, knee.points, knee.count, LOWEST_NS);
-    if (knee.is_whole) {
+    if (knee.is_whole && !knee.disturbed) {
         put_lessons(plot, &knee); // first, so that their labels are placed first
         put_fit(plot, &knee);
     }

@@ -61,12 +61,17 @@ static void put_fit(struct plot *plot, const struct sweep_step_fit *fit) {
 
 static void put_caption(struct plot *plot, const struct sweep *sweep,
                         const struct sweep_step_fit *fit, bool is_whole) {
+    int disturbed = sweep_disturbed(sweep->step, sweep->step_count);
     const char *key = fit->has_slope && fit->slope_ns > 0 ? "lab.step_rises"
                       : fit->has_slope                    ? "lab.step_falls"
                                                           : "lab.step_hidden";
     if (!is_whole)
         WORDS_SAY(plot->caption, "lab.so_far", "count",
                   figure_count(sweep->step_count, false).text);
+    else if (disturbed)
+        WORDS_SAY(plot->caption, "lab.sweep_disturbed", "count",
+                  figure_count(sweep->step_count, false).text, "disturbed",
+                  figure_count(disturbed, false).text);
     else if (!fit->is_there)
         WORDS_SAY(plot->caption, "lab.too_few");
     else
@@ -87,7 +92,7 @@ void lab_put_step(struct plot *plot, const struct lab_seen *seen) {
         return;
     bool is_whole = !seen->at->is_sweeping;
     struct sweep_step_fit fit = {0};
-    if (is_whole)
+    if (is_whole && !sweep_disturbed(sweep->step, sweep->step_count))
         sweep_fit_step(&fit, seen->sweep);
     struct ring ring = ring_of(seen, is_whole);
     lab_put_sweep_origin(plot, seen);

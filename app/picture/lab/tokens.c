@@ -60,7 +60,8 @@ static int first_difference(const struct answer *a, const struct answer *b, int 
 // True if every recomputed pass is left of the knee, where a longer pass costs no more.
 static bool is_all_flat(const struct lab_seen *seen, int context) {
     struct sweep_prefill_fit fit;
-    if (!seen->sweep || seen->at->is_sweeping)
+    if (!seen->sweep || seen->at->is_sweeping ||
+        sweep_disturbed(seen->at->sweep->prefill, seen->at->sweep->prefill_count))
         return false;
     sweep_fit_prefill(&fit, seen->sweep);
     return fit.is_there && fit.has_flat && context <= fit.knee_tokens - fit.knee_error_tokens;

@@ -353,13 +353,36 @@ static void what_a_sweep_cannot_tell_is_said(void **state) {
     measure_clear(&all.result);
 }
 
+static void a_disturbed_sweep_has_its_points_and_no_fit(void **state) {
+    (void)state;
+    struct measured all = make_result(6);
+    all.sweep = some_sweep();
+    for (int i = 0; i < 3; i++) // of 11 lengths
+        all.sweep.prefill[i].p90_ns = all.sweep.prefill[i].p10_ns * 8 / 5;
+    char *table = printed(measure_print_table, &all);
+    assert_says(table, "\ndisturbed at 3 of 11 lengths: nothing is concluded, measure again\n");
+    assert_null(strstr(table, "flat at"));
+    assert_says(table, " us a token of context\n");
+    free(table);
+    char *text = printed(print_json, &all);
+    json_t *object = json_loads(text, 0, NULL), *fits = json_object_get(object, "fits");
+    const json_t *disturbed = json_object_get(object, "disturbed_lengths");
+    assert_int_equal(json_integer_value(json_object_get(disturbed, "prefill")), 3);
+    assert_int_equal(json_integer_value(json_object_get(disturbed, "step")), 0);
+    assert_true(json_is_null(json_object_get(fits, "prefill")));
+    assert_true(json_is_object(json_object_get(fits, "step")));
+    json_decref(object);
+    free(text);
+    measure_clear(&all.result);
+}
+
 static void the_json_of_a_sweep_has_its_points_and_fits(void **state) {
     (void)state;
     struct measured all = make_result(6);
     all.sweep = some_sweep();
     char *text = printed(print_json, &all);
     json_t *object = json_loads(text, 0, NULL);
-    assert_int_equal(json_object_size(object), 9);
+    assert_int_equal(json_object_size(object), 10);
     static const char *const lists[] = {"prefill_by_length", "step_by_context"};
     for (int i = 0; i < 2; i++) {
         const json_t *list = json_object_get(object, lists[i]);
@@ -575,6 +598,7 @@ int main(void) {
         cmocka_unit_test(the_json_has_the_roofline_bound_where_it_was_measured),
         cmocka_unit_test(a_sweep_is_two_tables_and_its_fits_in_words),
         cmocka_unit_test(what_a_sweep_cannot_tell_is_said),
+        cmocka_unit_test(a_disturbed_sweep_has_its_points_and_no_fit),
         cmocka_unit_test(the_json_of_a_sweep_has_its_points_and_fits),
         cmocka_unit_test(what_marks_cost_is_a_ratio_within_each_turn),
         cmocka_unit_test(what_was_not_measured_is_null_empty_or_words_but_never_0),

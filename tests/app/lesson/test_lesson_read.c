@@ -188,7 +188,7 @@ static void every_mistake_is_refused_with_the_path_to_it(void **state) {
         {"\"two\"", "s {clock}", "s [token]",
          "chapters[1].steps[0].summary: has [token], but no glossary words stand here"},
         {"\"two\"", "\"n\"", "\"tab\\t\"",
-         "chapters[1].steps[0].next: has a control character: only \\n"},
+         "chapters[1].steps[0].next: has a control character: only line"},
         // Cases.
         {"\"two\"", "\"charged\": \"c\"", "\"chargd\": \"c\"",
          "chapters[1].steps[0].changes.chargd: no such case; there are lesson"},

@@ -368,6 +368,31 @@ static void while_points_come_only_their_number_is_told(void **state) {
     }
 }
 
+static void nothing_is_concluded_from_a_disturbed_sweep(void **state) {
+    (void)state;
+    struct sweep sweep = good_sweep();
+    // 13 lengths: three may be left out, four are more than a quarter.
+    for (int disturbed = 3; disturbed <= 4; disturbed++) {
+        for (int i = 0; i < disturbed; i++) {
+            sweep.prefill[3 * i].p90_ns = sweep.prefill[3 * i].p10_ns * 8 / 5;
+            sweep.step[3 * i].p90_ns = sweep.step[3 * i].p10_ns * 8 / 5;
+        }
+        struct showing source = source_of(NULL, &sweep);
+        source.stage.prompt_tokens = 16;
+        bool is_told = disturbed == 4;
+        for (int at = 0; at < 2; at++) {
+            const struct plot *plot = plot_of(&source, at, at ? STEP : KNEE);
+            int fits = 0;
+            check_plot(plot);
+            for (int i = 0; i < plot->series_count; i++)
+                fits += plot->series[i].look == PLOT_DASHES || plot->series[i].look == PLOT_DOTTED;
+            bool is_said = strstr(plot->caption, "Disturbed: 4 of 13 lengths were measured beside");
+            assert_int_equal(is_said, is_told);
+            assert_int_equal(fits > 0, !is_told);
+        }
+    }
+}
+
 static void few_points_are_called_few(void **state) {
     (void)state;
     struct sweep sweep = good_sweep();
@@ -1160,6 +1185,7 @@ int main(void) {
         cmocka_unit_test(a_line_that_begins_high_says_what_a_pass_takes_anyway),
         cmocka_unit_test(weights_are_the_reason_only_where_the_roofs_show_it),
         cmocka_unit_test(while_points_come_only_their_number_is_told),
+        cmocka_unit_test(nothing_is_concluded_from_a_disturbed_sweep),
         cmocka_unit_test(few_points_are_called_few),
         cmocka_unit_test(the_lessons_lines_hold_the_dots_from_below),
         cmocka_unit_test(the_ring_is_measured_only_by_a_run_of_that_length),
