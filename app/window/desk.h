@@ -19,7 +19,7 @@ struct desk_reader {
 
 struct desk {
     struct editor editor;
-    char composed[64];                        // by an input method at the cursor, not typed yet
+    char composed[512];                       // by an input method at the cursor, not typed yet
     struct view_token tiles[PANEL_MAX_TILES]; // the last ones
     int tile_count, prompt_count;
     char message[128]; // "" = it can be measured

@@ -189,15 +189,22 @@ static struct input_event turned(const SDL_MouseWheelEvent *wheel) {
 }
 
 // While no text is edited, an input method would swallow the keys.
-static struct input_event composing(struct input *input, const SDL_TextEditingEvent *edit) {
-    if (edit->text[0] && !input->text_stopped && !input->is_editing) {
+static struct input_event composing(struct input *input, const char *text) {
+    if (text[0] && !input->text_stopped && !input->is_editing) {
         SDL_StopTextInput();
         input->text_stopped = true;
     }
     if (!input->is_editing)
         return action_event(ACTION_NONE);
-    SDL_utf8strlcpy(input->text, edit->text, sizeof input->text);
+    SDL_utf8strlcpy(input->text, text, sizeof input->text);
     return (struct input_event){.kind = INPUT_COMPOSED, .text = input->text};
+}
+
+// More than the 31 bytes that an event holds (SDL_HINT_IME_SUPPORT_EXTENDED_TEXT).
+static struct input_event composing_long(struct input *input, char *text) {
+    struct input_event event = composing(input, text ? text : "");
+    SDL_free(text);
+    return event;
 }
 
 static struct input_event translate(struct input *input, const SDL_Event *event) {
@@ -220,7 +227,9 @@ static struct input_event translate(struct input *input, const SDL_Event *event)
         return input->is_editing ? typed_event(input, event->text.text)
                                  : action_event(keys_typed(event->text.text));
     case SDL_TEXTEDITING:
-        return composing(input, &event->edit);
+        return composing(input, event->edit.text);
+    case SDL_TEXTEDITING_EXT:
+        return composing_long(input, event->editExt.text);
     case SDL_MOUSEBUTTONDOWN:
     case SDL_MOUSEBUTTONUP:
         return pressed(input, &event->button);

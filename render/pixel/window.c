@@ -60,6 +60,7 @@ static bool is_blind(const char *drivers) {
 static void set_hints(void) {
     SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1"); // app/signals.c has its own
     SDL_SetHint(SDL_HINT_APP_NAME, "tokendrip");
+    SDL_SetHint(SDL_HINT_IME_SUPPORT_EXTENDED_TEXT, "1");          // whole sentences are composed
     SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0"); // no flicker at start
     SDL_SetHint(SDL_HINT_VIDEO_MINIMIZE_ON_FOCUS_LOSS, "0");       // stay on the projector
     SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");            // until asked to keep awake

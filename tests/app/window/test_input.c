@@ -153,6 +153,12 @@ static void what_an_input_method_composes_belongs_to_the_text(void **state) {
     assert_true(next(&input, &event));
     assert_int_equal(event.kind, INPUT_TYPED);
     assert_string_equal(event.text, "你");
+    static const char sentence[] = "watashinonamaehanakanodesuyoroshiku"; // SDL's own event cuts it
+    SDL_Event whole = {.editExt = {.type = SDL_TEXTEDITING_EXT, .text = SDL_strdup(sentence)}};
+    SDL_PushEvent(&whole);
+    assert_true(next(&input, &event));
+    assert_int_equal(event.kind, INPUT_COMPOSED);
+    assert_string_equal(event.text, sentence);
     push_composed("", ""); // it gave up
     assert_true(next(&input, &event));
     assert_int_equal(event.kind, INPUT_COMPOSED);
