@@ -245,7 +245,7 @@ if(TOKENDRIP_HAS_TESTS)
     # tokendrip_cli(NAME LABEL script arguments...): skips with exit code 77
     function(tokendrip_cli name label)
         add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${ARGN})
-        set_tests_properties(${name} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77 TIMEOUT 600
+        set_tests_properties(${name} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77 TIMEOUT 900
             ENVIRONMENT "TOKENDRIP=$<TARGET_FILE:tokendrip>;SOURCE_DIR=${CMAKE_SOURCE_DIR};TOKENDRIP_TESTDATA=${TOKENDRIP_TESTDATA}")
     endfunction()
     tokendrip_cli(languages cli ${cli}/check_languages.py)

@@ -17,7 +17,7 @@ if "TOKENDRIP" not in os.environ and len(sys.argv) > 1 and os.path.exists(sys.ar
 PROGRAM = os.path.abspath(os.environ.get("TOKENDRIP", "build/tokendrip"))
 SOURCE_DIR = os.environ.get("SOURCE_DIR") or os.path.dirname(
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-TIMEOUT_S = 120
+TIMEOUT_S = 300
 
 
 class Case(unittest.TestCase):

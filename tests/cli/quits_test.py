@@ -53,7 +53,7 @@ def quit_all():
             else:
                 way, process = "close", end_by_key(display, args, moment, "alt+F4")
             try:
-                error = process.communicate(timeout=60)[1].decode()
+                error = process.communicate(timeout=xwindow.PATIENCE_S)[1].decode()
             except subprocess.TimeoutExpired:
                 process.kill()
                 error = process.communicate()[1].decode() + "(did not end)"

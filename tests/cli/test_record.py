@@ -310,7 +310,7 @@ class Interrupted(program.Case):
                 signal.signal(number, signal.SIG_DFL)
         process = self.start("record", name, *LESSON, "--speed", "1/1000000", "--size", "640x480",
                              *more, preexec_fn=defaults)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + program.TIMEOUT_S
         # Underway once some part file has grown.
         while time.monotonic() < deadline:
             grown = [f for f in self.files()
@@ -371,7 +371,7 @@ class Interrupted(program.Case):
             file.write(b"precious" * 200)
         process = self.start("record", "out.mp4", *LESSON, "--speed", "1/1000000", "--size",
                              "640x480", "--overwrite")
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + program.TIMEOUT_S
         while time.monotonic() < deadline and len(self.files()) < 2:
             time.sleep(0.02)
         self.assertGreater(len(self.files()), 1)

@@ -118,7 +118,7 @@ def keep_lengths(display):
 
 def refuses_without_display():
     env = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
-    result = subprocess.run([PROGRAM], env=env, capture_output=True, text=True, timeout=20)
+    result = subprocess.run([PROGRAM], env=env, capture_output=True, text=True, timeout=xwindow.PATIENCE_S)
     check(result.returncode == 3, "without a display the exit code is 3")
     lines = result.stderr.strip().split("\n")
     check(len(lines) == 1 and "display" in lines[0] and "tokendrip record" in lines[0],
@@ -186,7 +186,7 @@ def ends_from_outside(display):
                       ("interrupted", lambda window: window.process.send_signal(signal.SIGINT))):
         window = xwindow.Window(display, "--fresh")
         end(window)
-        error = window.process.communicate(timeout=60)[1].decode()
+        error = window.process.communicate(timeout=xwindow.PATIENCE_S)[1].decode()
         check((window.process.returncode, error) == (0, ""),
               f"a window that is {what} ends the program with 0 and no word: {error}")
 
@@ -247,7 +247,7 @@ def piece_displays():
     refuses_without_display()
     with xwindow.Display() as display:
         result = subprocess.run([PROGRAM, "--clock", "lesson", "--display", "9"], env=display.env,
-                                capture_output=True, text=True, timeout=20)
+                                capture_output=True, text=True, timeout=xwindow.PATIENCE_S)
         check(result.returncode == 1 and "display 9" in result.stderr,
               "a display that is not there is refused")
     with xwindow.Display(size="1024x768x24", window_manager=False) as bare:

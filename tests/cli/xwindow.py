@@ -13,6 +13,7 @@ import time
 import zlib
 
 PROGRAM = os.environ.get("TOKENDRIP", os.path.abspath("build/tokendrip"))
+PATIENCE_S = 240  # only a hang takes longer, also on a machine that others keep busy
 checks = 0
 
 
@@ -100,7 +101,7 @@ class Load:
             loop.wait()
 
 
-def wait_for(is_true, what, seconds=60):
+def wait_for(is_true, what, seconds=PATIENCE_S):
     """Until a condition holds; a busy machine takes longer and fails nothing."""
     deadline = time.monotonic() + seconds
     while not is_true():
@@ -120,7 +121,7 @@ class Window:
         self.id = self.find()
 
     def find(self):
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
                 raise RuntimeError(f"ended early: {self.process.stderr.read().decode()}")
@@ -158,7 +159,7 @@ class Window:
     def settled(self):
         """A screen that stays the same for longer than a toast, while the program sleeps."""
         last, since = None, 0
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline:
             now = self.screen()
             if now != last or self.is_running():
@@ -210,7 +211,7 @@ class Window:
         subprocess.run(["xdotool", "key", "--window", self.id, "ctrl+q"], env=self.display.env,
                        stderr=subprocess.DEVNULL)
         subprocess.run(["xdotool", "keyup", "q", "keyup", "ctrl"], env=self.display.env)
-        code = self.process.wait(timeout=60)
+        code = self.process.wait(timeout=PATIENCE_S)
         if code != 0:
             print(f"exit code {code}: {self.process.stderr.read().decode()}")
         shutil.rmtree(self.folder, ignore_errors=True)
