@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-// p90 over p10 above which other work got into the samples: an undisturbed machine stays
-// below 1.3, two threads that must share a core take twice as long.
+// Times p10 above which other work got into a sample: an undisturbed machine stays below 1.3
+// at p90, two threads that must share a core take twice as long.
 #define SPREAD_DISTURBED 1.5
 
 struct spread {

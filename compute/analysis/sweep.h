@@ -52,9 +52,9 @@ struct sweep {
 // once.
 void sweep_clean(struct sweep *out, const struct sweep *sweep);
 
-// How many points were disturbed (p90 more than SPREAD_DISTURBED times p10) if that is more
-// than a quarter of them, which is more than may be left out: then nothing is concluded from
-// any of them. 0: fewer.
+// How many points were disturbed so that no estimator helps, since most of their samples were
+// (median more than SPREAD_DISTURBED times p10), if that is more than a quarter of the points,
+// which is more than may be left out: then nothing is concluded from any of them. 0: fewer.
 int sweep_disturbed(const struct sweep_point *points, int count);
 
 struct sweep_prefill_fit {

@@ -93,7 +93,7 @@ static void take_out_outliers(struct sweep *sweep, bool is_step) {
 int sweep_disturbed(const struct sweep_point *points, int count) {
     int disturbed = 0;
     for (int i = 0; i < count; i++)
-        disturbed += (double)points[i].p90_ns > SPREAD_DISTURBED * (double)points[i].p10_ns;
+        disturbed += (double)points[i].median_ns > SPREAD_DISTURBED * (double)points[i].p10_ns;
     return 4 * disturbed > count ? disturbed : 0;
 }
 

@@ -358,7 +358,8 @@ static void a_disturbed_sweep_has_its_points_and_no_fit(void **state) {
     struct measured all = make_result(6);
     all.sweep = some_sweep();
     for (int i = 0; i < 3; i++) // of 11 lengths
-        all.sweep.prefill[i].p90_ns = all.sweep.prefill[i].p10_ns * 8 / 5;
+        all.sweep.prefill[i].median_ns = all.sweep.prefill[i].p90_ns =
+            all.sweep.prefill[i].p10_ns * 8 / 5;
     char *table = printed(measure_print_table, &all);
     assert_says(table, "\ndisturbed at 3 of 11 lengths: nothing is concluded, measure again\n");
     assert_null(strstr(table, "flat at"));
